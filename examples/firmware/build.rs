@@ -8,7 +8,8 @@ fn main() {
     let out = env::var("OUT_DIR").expect("cargo sets it");
     let boards = ["microbit", "netduino", "mps2", "hifive1", "virt"].into_iter().filter(|board| has(board));
     for board in boards {
-        fs::copy(format!("src/boards/{board}.x"), format!("{out}/memory.x")).expect("a board has its memory.x");
+        fs::copy(format!("src/boards/{board}.x"), format!("{out}/memory.x"))
+            .expect("a board has its memory.x");
         println!("cargo::rerun-if-changed=src/boards/{board}.x");
     }
     println!("cargo::rustc-link-arg-bins=-L{out}");

@@ -36,7 +36,8 @@ fn region(text: &str, name: &str) -> Range<u32> {
         .lines()
         .find(|line| line.split_whitespace().next() == Some(name))
         .unwrap_or_else(|| panic!("memory.x has no {name}"));
-    let numbers: Vec<u32> = line.split('=').skip(1).map(|rest| number(rest.split(',').next().unwrap_or(rest))).collect();
+    let numbers: Vec<u32> =
+        line.split('=').skip(1).map(|rest| number(rest.split(',').next().unwrap_or(rest))).collect();
     let [origin, length] = numbers[..] else { panic!("memory.x: {line}: ORIGIN and LENGTH are wanted") };
     origin..origin + length
 }

@@ -76,7 +76,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Format for Learner<T, S, R> {
     fn format(&self, f: Formatter<'_>) {
         let (user, incarnation) = (self.state().user(), self.state().incarnation());
         write!(f, "learner of {=u64:016x}-{=u32}: {=u32} rounds, ", user, incarnation, self.state().rounds());
-        write!(f, "{=u32} observations, {=usize} promotions", self.state().observations(), self.profile().len());
+        write!(
+            f,
+            "{=u32} observations, {=usize} promotions",
+            self.state().observations(),
+            self.profile().len()
+        );
     }
 }
 

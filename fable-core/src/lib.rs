@@ -46,7 +46,10 @@
 //! and `protocol` the frames that a host and a device exchange, `keyed` with a seal; `dispatch` takes the wide registers of a host's processor, with the same bits.
 
 #![cfg_attr(not(test), no_std)]
-#![cfg_attr(not(test), warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss))]
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_precision_loss, clippy::cast_sign_loss)
+)]
 #![deny(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -87,17 +90,20 @@ pub use user::{Decision, DecisionId, Learner, Promotion, Request, User, UserErro
 /// What a policy is configured with: the variants of each setting, ranges of settings and inputs, errors.
 pub mod settings {
     pub use crate::numbers::{
-        BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT,
+        BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range,
+        VARIANCE, WEIGHT,
     };
     pub use crate::policy::setting as table;
-    pub use crate::policy::{Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError};
+    pub use crate::policy::{
+        Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError,
+    };
 }
 
 /// What is known about a user's preferences: comparisons of two actions, fair probes, promotions, and the user's own rules.
 pub mod preference {
     pub use crate::user::{
-        Assessment, Average, Certifier, Comparison, Gap, MAX_TRIALS, MAX_USER_RULES, Probe, ProbeOutcome, ProbeOutcomes, Probes,
-        Promotion, Standing, Trial, UserRule, Verdict, is_promotion_check_due,
+        Assessment, Average, Certifier, Comparison, Gap, MAX_TRIALS, MAX_USER_RULES, Probe, ProbeOutcome,
+        ProbeOutcomes, Probes, Promotion, Standing, Trial, UserRule, Verdict, is_promotion_check_due,
     };
 }
 
@@ -106,7 +112,8 @@ pub mod journal {
     #[cfg(feature = "alloc")]
     pub use crate::user::merge;
     pub use crate::user::{
-        Command, Event, MAX_SITES, Observation, ParseDecisionIdError, RemoteChange, RemoteEvent, Scores, State, Step,
+        Command, Event, MAX_SITES, Observation, ParseDecisionIdError, RemoteChange, RemoteEvent, Scores,
+        State, Step,
     };
 }
 

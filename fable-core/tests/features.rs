@@ -43,7 +43,8 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     let mut user = memory.bind(&policy, &mut scratch).unwrap();
     let context = TAU2.context(None, []).unwrap();
     let comparison = Comparison::declared(&TAU2, 0).unwrap();
-    let [probes, promote, unlearn] = [cfg!(feature = "probes"), cfg!(feature = "promote"), cfg!(feature = "unlearn")];
+    let [probes, promote, unlearn] =
+        [cfg!(feature = "probes"), cfg!(feature = "promote"), cfg!(feature = "unlearn")];
     refused(!cfg!(feature = "explain"), &user.explain(user.id(20), None, None).map(drop));
     refused(!promote, &user.assess(&comparison));
     refused(!promote, &user.promote(0));
@@ -66,8 +67,14 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
         (unlearn, unlearned(ContrastSet::EMPTY)),
         (unlearn && probes, unlearned(ContrastSet::first(1))),
         (cfg!(feature = "adapt"), Event::Fade { keep: 0.5 }),
-        (cfg!(feature = "alloc"), Event::Remote(RemoteEvent { origin: 3, from: 0, to: 1, at: 0, deed: RemoteChange::Nothing })),
-        (cfg!(feature = "rules"), Event::UserRule { code: fable_core::preference::UserRule::Off.code(), stands: true }),
+        (
+            cfg!(feature = "alloc"),
+            Event::Remote(RemoteEvent { origin: 3, from: 0, to: 1, at: 0, deed: RemoteChange::Nothing }),
+        ),
+        (
+            cfg!(feature = "rules"),
+            Event::UserRule { code: fable_core::preference::UserRule::Off.code(), stands: true },
+        ),
         (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, at: 0, coins }),
     ];
     for (has, event) in &events {
@@ -78,7 +85,8 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
 
 #[test]
 fn settings_that_a_build_cannot_keep_are_refused() {
-    let without = |settings| matches!(Policy::<f32>::new(&TAU2, settings), Err(SettingsError::Unsupported(_)));
+    let without =
+        |settings| matches!(Policy::<f32>::new(&TAU2, settings), Err(SettingsError::Unsupported(_)));
     let paper = Settings::PAPER;
     assert!(!without(paper));
     assert_eq!(without(Settings::default()), !cfg!(feature = "adapt"));
@@ -105,6 +113,7 @@ fn what_is_left_has_the_same_bits() {
     let (memory, _) = played(60);
     let posterior = memory.posterior();
     let bits = posterior.packed().iter().flat_map(|number| number.to_bits().to_le_bytes());
-    let sum = bits.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let sum = bits
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     assert_eq!(sum, 12_272_969_105_866_724_524);
 }

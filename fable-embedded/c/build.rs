@@ -7,12 +7,14 @@ fn main() {
     println!("cargo:rerun-if-env-changed=FABLE_CATALOG");
     println!("cargo:rustc-check-cfg=cfg(builtin)");
     let Some(file) = env::var_os("FABLE_CATALOG").filter(|file| !file.is_empty()) else { return };
-    let file = fs::canonicalize(&file).unwrap_or_else(|error| panic!("FABLE_CATALOG={}: {error}", file.display()));
+    let file =
+        fs::canonicalize(&file).unwrap_or_else(|error| panic!("FABLE_CATALOG={}: {error}", file.display()));
     println!("cargo:rerun-if-changed={}", file.display());
     println!("cargo:rustc-cfg=builtin");
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let fingerprint = fingerprint(&text)
-        .unwrap_or_else(|| panic!("{} has no POLICY_FINGERPRINT: it is not from `fable catalog rust`", file.display()));
+    let fingerprint = fingerprint(&text).unwrap_or_else(|| {
+        panic!("{} has no POLICY_FINGERPRINT: it is not from `fable catalog rust`", file.display())
+    });
     let path = file.to_str().unwrap_or_else(|| panic!("{} is not UTF-8", file.display()));
     // A name of a symbol cannot be computed, so that the text says it; that it is the right one is checked when it is compiled.
     let source = format!(

@@ -79,7 +79,12 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     ///
     /// # Errors
     /// A context, action or reward that does not fit, or storage that fails; nothing has changed then.
-    pub async fn observe_async(&mut self, context: &Context, action: Action, reward: f64) -> Result<(), K::Error> {
+    pub async fn observe_async(
+        &mut self,
+        context: &Context,
+        action: Action,
+        reward: f64,
+    ) -> Result<(), K::Error> {
         self.learn_async(&mut Command::observe(context, action, reward)).await
     }
 

@@ -49,7 +49,11 @@ pub trait AsyncKeep {
 
     /// Verifies the staged snapshot of `length` bytes, makes it the kept one with an empty journal, and loads it in place of
     /// the user, who is as before when it is refused.
-    async fn stage_commit<T: Scalar>(&mut self, user: &mut User<'_, T>, length: u32) -> Result<(), Self::Error>;
+    async fn stage_commit<T: Scalar>(
+        &mut self,
+        user: &mut User<'_, T>,
+        length: u32,
+    ) -> Result<(), Self::Error>;
 
     /// Reads bytes of the kept snapshot and says how many; fewer than asked for at its end. One that keeps none gives the
     /// user's present state.
@@ -62,7 +66,11 @@ pub trait AsyncKeep {
 
     /// Verifies the staged prior of `length` bytes for a policy's catalog and settings and makes it the one that the next
     /// incarnation begins from; with length 0 that is the policy's own again.
-    async fn commit_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, length: u32) -> Result<(), Self::Error>;
+    async fn commit_prior<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        length: u32,
+    ) -> Result<(), Self::Error>;
 
     /// Reads bytes of the kept prior, the next one or that which this incarnation began from, and says how many; 0 where the
     /// policy's own counts.
@@ -163,7 +171,12 @@ impl<const STAGE: usize> AsyncKeep for Volatile<STAGE> {
         Ok(())
     }
 
-    async fn read_snapshot<T: Scalar>(&mut self, user: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
+    async fn read_snapshot<T: Scalar>(
+        &mut self,
+        user: &User<'_, T>,
+        offset: u32,
+        buffer: &mut [u8],
+    ) -> Result<usize, Fault> {
         read(user, offset, buffer)
     }
 

@@ -256,7 +256,11 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
                 return Err(MockError::Power);
             }
             self.bytes.iter_mut().skip(page * PAGE).take(PAGE).for_each(|byte| *byte = 0xff);
-            self.written.iter_mut().skip(page * PAGE / WORD).take(PAGE / WORD).for_each(|written| *written = false);
+            self.written
+                .iter_mut()
+                .skip(page * PAGE / WORD)
+                .take(PAGE / WORD)
+                .for_each(|written| *written = false);
         }
         Ok(())
     }

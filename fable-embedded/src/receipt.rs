@@ -44,13 +44,17 @@ impl Receipt {
             None => (0, 0, 0, 0, 0),
             Some(Self { ticket, reply }) => match reply {
                 Acknowledgement::Done { count } => (*ticket, 1, 0, *count, 0),
-                Acknowledgement::Decided { round, action, baseline } => (*ticket, 2, *action, *round, baseline.to_bits()),
+                Acknowledgement::Decided { round, action, baseline } => {
+                    (*ticket, 2, *action, *round, baseline.to_bits())
+                }
                 Acknowledgement::Restored => (*ticket, 3, 0, 0, 0),
             },
         };
         let mut bytes = [0; RECEIPT_LEN];
         let front = ticket.to_le_bytes().into_iter().chain([kind, 0]).chain(action.to_le_bytes());
-        for (slot, byte) in bytes.iter_mut().zip(front.chain(count.to_le_bytes()).chain(baseline.to_le_bytes())) {
+        for (slot, byte) in
+            bytes.iter_mut().zip(front.chain(count.to_le_bytes()).chain(baseline.to_le_bytes()))
+        {
             *slot = byte;
         }
         bytes
@@ -65,7 +69,9 @@ impl Receipt {
         let (count, baseline) = (u32::from_le_bytes(*count), f64::from_le_bytes(*rest.first_chunk()?));
         let reply = match kind {
             [1, 0] => Acknowledgement::Done { count },
-            [2, 0] => Acknowledgement::Decided { round: count, action: u16::from_le_bytes(*action), baseline },
+            [2, 0] => {
+                Acknowledgement::Decided { round: count, action: u16::from_le_bytes(*action), baseline }
+            }
             [3, 0] => Acknowledgement::Restored,
             _ => return None,
         };
@@ -151,7 +157,9 @@ impl Receipts {
         };
         self.ticket = ticket;
         let done = self.finished || self.scope != Scope::Every;
-        let known = self.last().filter(|last| last.ticket == ticket && last.reply != Acknowledgement::Restored && done);
+        let known = self
+            .last()
+            .filter(|last| last.ticket == ticket && last.reply != Acknowledgement::Restored && done);
         known.map(|last| last.reply)
     }
 
@@ -208,9 +216,13 @@ impl Receipts {
         let Some(ticket) = ticket else { return };
         let before = self.last().filter(|last| last.ticket == ticket).map(|last| last.reply);
         let reply = match (deed, before) {
-            (Deed::Decided { round, action, baseline }, _) => Acknowledgement::Decided { round, action, baseline },
+            (Deed::Decided { round, action, baseline }, _) => {
+                Acknowledgement::Decided { round, action, baseline }
+            }
             (Deed::Forgot, _) => Acknowledgement::Done { count: user.state().incarnation() },
-            (Deed::Counted, Some(Acknowledgement::Done { count })) => Acknowledgement::Done { count: count.saturating_add(1) },
+            (Deed::Counted, Some(Acknowledgement::Done { count })) => {
+                Acknowledgement::Done { count: count.saturating_add(1) }
+            }
             (Deed::Counted, _) => Acknowledgement::Done { count: 1 },
             (Deed::Learned, _) => Acknowledgement::Done { count: user.state().observations() },
         };

@@ -54,10 +54,15 @@ impl Allowed {
         let signals = catalog.definition().signals.len();
         let tasks = std::iter::once(None).chain((0..catalog.definition().tasks.len()).map(Some));
         for (set, task) in self.tasks.iter_mut().zip(tasks) {
-            let places: Vec<Context> =
-                [0.0, 1.0].into_iter().filter_map(|level| Context::new(catalog, task, &vec![level; signals]).ok()).collect();
+            let places: Vec<Context> = [0.0, 1.0]
+                .into_iter()
+                .filter_map(|level| Context::new(catalog, task, &vec![level; signals]).ok())
+                .collect();
             let stopped = |action: &Action| {
-                !places.is_empty() && places.iter().all(|place| stopped_by(catalog, catalog.rules(), place, *action).is_some())
+                !places.is_empty()
+                    && places
+                        .iter()
+                        .all(|place| stopped_by(catalog, catalog.rules(), place, *action).is_some())
             };
             set.iter().filter(stopped).for_each(|action| set.remove(action));
         }
@@ -86,7 +91,9 @@ impl Allowed {
     #[must_use]
     pub fn within(mut self, feasible: &Feasible) -> Self {
         for set in &mut self.tasks {
-            set.iter().filter(|action| !feasible.set().contains(*action)).for_each(|action| set.remove(action));
+            set.iter()
+                .filter(|action| !feasible.set().contains(*action))
+                .for_each(|action| set.remove(action));
         }
         self
     }
@@ -140,7 +147,9 @@ impl SafeSpan {
             }
             if let Some(span) = span.as_mut() {
                 // There is room for as many rows as there are vectors, and features are moderate numbers of the catalog.
-                let _ = span.insert(vector.iter().map(|(coordinate, bits)| (*coordinate, f64::from(f32::from_bits(*bits)))));
+                let _ = span.insert(
+                    vector.iter().map(|(coordinate, bits)| (*coordinate, f64::from(f32::from_bits(*bits)))),
+                );
             }
         }
         Self { allowed: allowed.clone(), span, active }
@@ -161,7 +170,9 @@ impl SafeSpan {
     /// Whether enough rewards would tell how much better one action is than the other.
     pub fn identifies<T: Scalar>(&mut self, policy: &Policy<'_, T>, comparison: &Comparison) -> bool {
         let Comparison { context, prefer, over, .. } = comparison;
-        let difference = policy.difference(context, *prefer, *over).map(|(coordinate, value)| (coordinate, f64::from(value)));
+        let difference = policy
+            .difference(context, *prefer, *over)
+            .map(|(coordinate, value)| (coordinate, f64::from(value)));
         self.span.as_mut().is_some_and(|span| span.contains(difference).unwrap_or(false))
     }
 
@@ -171,7 +182,8 @@ impl SafeSpan {
             return None;
         }
         let catalog = policy.catalog();
-        let sides = [comparison.prefer, comparison.over].map(|action| catalog.values(action).unwrap_or_default());
+        let sides =
+            [comparison.prefer, comparison.over].map(|action| catalog.values(action).unwrap_or_default());
         let components = catalog.definition().components.iter().enumerate();
         for (index, component) in components {
             let [prefer, over] = sides.each_ref().map(|values| values.get(index).copied());
@@ -196,7 +208,8 @@ fn vectors<T: Scalar>(policy: &Policy<'_, T>, allowed: &Allowed, signals: usize)
         }
     };
     let features = |task: Option<usize>, one: Option<usize>, action: Action| {
-        let levels: Vec<f32> = (0..signals).map(|signal| if Some(signal) == one { 1.0 } else { 0.0 }).collect();
+        let levels: Vec<f32> =
+            (0..signals).map(|signal| if Some(signal) == one { 1.0 } else { 0.0 }).collect();
         let context = Context::new(catalog, task, &levels).ok();
         context.map_or_else(Vec::new, |context| policy.features(&context, action).collect::<Vec<_>>())
     };
@@ -205,7 +218,11 @@ fn vectors<T: Scalar>(policy: &Policy<'_, T>, allowed: &Allowed, signals: usize)
         for action in set.iter() {
             let own = features(task, None, action);
             // Where the action is allowed without a task, too, the rest is what the task adds.
-            let known = if task.is_some() && anywhere.contains(action) { features(None, None, action) } else { Vec::new() };
+            let known = if task.is_some() && anywhere.contains(action) {
+                features(None, None, action)
+            } else {
+                Vec::new()
+            };
             keep(without(&own, &known));
             for signal in 0..signals {
                 keep(without(&features(task, Some(signal), action), &own));

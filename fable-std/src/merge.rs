@@ -36,7 +36,9 @@ use crate::replay::{ReplayError, Tape};
 use crate::store::journal::{Entry, Note, Segment};
 use crate::store::transfer::{MAX_INCARNATION, TransferError};
 use crate::store::{MAX_NAME, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
-use fable_core::journal::merge::{Interleaved, JournalDigest, JournalReader, MergeError, fades, merge_in_order, missing_events};
+use fable_core::journal::merge::{
+    Interleaved, JournalDigest, JournalReader, MergeError, fades, merge_in_order, missing_events,
+};
 use fable_core::journal::{Event, RemoteChange, RemoteEvent};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{MAX_ELSEWHERE_LEN, RecordError, decode_event, decode_prior, encode_event};
@@ -116,14 +118,22 @@ impl Place {
     ///
     /// # Errors
     /// As for [`of_tape`](Self::of_tape).
-    pub fn of_device(catalog: &Catalog<'_>, settings: Settings<'_>, tape: &device::Tape) -> Result<Self, MergeFailure> {
+    pub fn of_device(
+        catalog: &Catalog<'_>,
+        settings: Settings<'_>,
+        tape: &device::Tape,
+    ) -> Result<Self, MergeFailure> {
         match tape.hello.digits {
             24 => Self::on_device::<f32>(catalog, settings, tape),
             _ => Self::on_device::<f64>(catalog, settings, tape),
         }
     }
 
-    fn on_device<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, read: &device::Tape) -> Result<Self, MergeFailure> {
+    fn on_device<T: Scalar>(
+        catalog: &Catalog<'_>,
+        settings: Settings<'_>,
+        read: &device::Tape,
+    ) -> Result<Self, MergeFailure> {
         let settings = Settings { origin: read.hello.origin, ..settings };
         let base = Policy::<T>::new(catalog, settings)?;
         let tape = read.tape();
@@ -166,7 +176,10 @@ fn told<T: Scalar>(base: &Policy<'_, T>, tape: &Tape) -> Result<(JournalDigest, 
 }
 
 /// A tape under its policy, and the rounds and observations at its end.
-fn played<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape) -> Result<(JournalDigest, (u32, u32)), MergeFailure> {
+fn played<T: Scalar>(
+    policy: &Policy<'_, T>,
+    tape: &Tape,
+) -> Result<(JournalDigest, (u32, u32)), MergeFailure> {
     let mut life = tape.begin(policy)?;
     let mut teller = JournalReader::new(&life.user());
     for index in 0..tape.events.len() {
@@ -214,7 +227,8 @@ impl<'p, T: Scalar> Home<'p, T> {
     fn play(policy: &Policy<'p, T>, stored: &Stored) -> Result<Self, MergeFailure> {
         let tape = Tape::of_user(stored)?;
         let mut life = tape.begin(policy)?;
-        let (mut start, mut teller, mut events) = (life.clone(), JournalReader::new(&life.user()), Vec::new());
+        let (mut start, mut teller, mut events) =
+            (life.clone(), JournalReader::new(&life.user()), Vec::new());
         let mut whole = stored.snapshot.is_none();
         let after = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
         let entries = stored.journal.iter().flat_map(|segment| segment.from(after));
@@ -252,7 +266,8 @@ impl<'p, T: Scalar> Home<'p, T> {
         merge_in_order(&mut self.start.user(), &journal, news, |Interleaved { event, position }| {
             // As long as all is as it was, decisions can still be made anew.
             next = next.filter(|next| journal.get(*next) == Some(event)).map(|next| next + 1);
-            let note = position.and_then(|position| self.events.get(position)).map_or(Note::None, |(_, note)| *note);
+            let note =
+                position.and_then(|position| self.events.get(position)).map_or(Note::None, |(_, note)| *note);
             let moved = matches!(event, Event::Decision { .. }) && next.is_none() && note == Note::None;
             if let Err(error) = push(&mut entries, event, if moved { Note::Woven } else { note }) {
                 failed.get_or_insert(error);
@@ -276,7 +291,11 @@ fn push(entries: &mut Segment, event: &Event, note: Note) -> Result<(), RecordEr
 ///
 /// # Errors
 /// Journals that do not belong together, have a gap or cannot be played. Nothing has changed then.
-pub fn merge<T: Scalar>(base: &Policy<'_, T>, stored: &Stored, told: &[Place]) -> Result<Merged, MergeFailure> {
+pub fn merge<T: Scalar>(
+    base: &Policy<'_, T>,
+    stored: &Stored,
+    told: &[Place],
+) -> Result<Merged, MergeFailure> {
     let prior = stored.prior.as_deref().map(|bytes| prior_file::read(base, bytes)).transpose()?;
     let policy = prior_file::informed(base, prior.as_deref())?;
     let home = Home::play(&policy, stored)?;
@@ -333,7 +352,12 @@ impl Merged {
 ///
 /// # Errors
 /// As for [`merge`], and a store that cannot be read or written. Nothing has changed then.
-pub fn sync<T: Scalar>(store: &dyn Store, base: &Policy<'_, T>, name: &str, told: &[Place]) -> Result<Merged, MergeFailure> {
+pub fn sync<T: Scalar>(
+    store: &dyn Store,
+    base: &Policy<'_, T>,
+    name: &str,
+    told: &[Place],
+) -> Result<Merged, MergeFailure> {
     // Again when somebody else wrote about the user at the same time.
     for _ in 0..PATIENCE {
         let mut writes = Writes::default();
@@ -373,7 +397,12 @@ pub fn sync<T: Scalar>(store: &dyn Store, base: &Policy<'_, T>, name: &str, told
 }
 
 /// Somebody whom the store does not have, in the incarnation of the journals.
-fn newcomer<T: Scalar>(store: &dyn Store, base: &Policy<'_, T>, name: &str, told: &[Place]) -> Result<UserRow, MergeFailure> {
+fn newcomer<T: Scalar>(
+    store: &dyn Store,
+    base: &Policy<'_, T>,
+    name: &str,
+    told: &[Place],
+) -> Result<UserRow, MergeFailure> {
     let (number, now) = (store.number_for(name)?, store.incarnation()?);
     // A life from before the store last forgot somebody may be the one that was to be forgotten.
     let incarnation = told.iter().map(Place::incarnation).max().unwrap_or(now);

@@ -83,7 +83,10 @@ pub fn address<T: Scalar>(base: &Policy<'_, T>, bytes: &[u8], user: u64) -> Resu
 ///
 /// # Errors
 /// Numbers that are not a prior of the policy's catalog.
-pub fn informed<'a, T: Scalar>(base: &Policy<'a, T>, packed: Option<&'a [T]>) -> Result<Policy<'a, T>, PriorFileError> {
+pub fn informed<'a, T: Scalar>(
+    base: &Policy<'a, T>,
+    packed: Option<&'a [T]>,
+) -> Result<Policy<'a, T>, PriorFileError> {
     let Some(packed) = packed else { return Ok(*base) };
     Ok(Policy::with_prior(base.catalog(), *base.settings(), Prior::Factor(factor(base, packed)?))?)
 }
@@ -138,7 +141,9 @@ impl fmt::Display for PriorFileError {
                 write!(f, "the prior is in {theirs}, and here it has to be in {ours}")
             }
             Self::Record(error) => write!(f, "the prior cannot be read: {error}"),
-            Self::NotAPrior => f.write_str("this is the snapshot of a user who has decided or learned something, not a prior"),
+            Self::NotAPrior => f.write_str(
+                "this is the snapshot of a user who has decided or learned something, not a prior",
+            ),
             Self::Range(error) => write!(f, "the prior is out of range: {error}"),
             Self::Learner(error) => error.fmt(f),
             Self::Settings(error) => error.fmt(f),

@@ -32,7 +32,9 @@ use fable_core::journal::{Command, Event, RemoteChange};
 use fable_core::preference::{Assessment, Comparison, Probes, Trial};
 use fable_core::record::{HEADER_LEN, Header, RecordError, decode_event};
 use fable_core::settings::{Deadline, Expiry, SettingsError};
-use fable_core::{Action, Catalog, Context, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, UserError};
+use fable_core::{
+    Action, Catalog, Context, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, UserError,
+};
 use std::fmt;
 
 /// Where a journal begins.
@@ -157,7 +159,10 @@ impl Tape {
     }
 
     /// The user before the first event.
-    pub(crate) fn begin<'p, T: Scalar>(&self, policy: &Policy<'p, T>) -> Result<HostUser<'p, T>, ReplayError> {
+    pub(crate) fn begin<'p, T: Scalar>(
+        &self,
+        policy: &Policy<'p, T>,
+    ) -> Result<HostUser<'p, T>, ReplayError> {
         let mut learner = HostLearner::for_policy(policy);
         match &self.start {
             Start::Journal { header, incarnation } => learner.start_journal_in(policy, header, *incarnation),
@@ -316,7 +321,11 @@ fn play<T: Scalar>(
 ///
 /// # Errors
 /// As for [`replay`], and a policy in the other scalar.
-pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Option<Question>) -> Result<Replay, ReplayError> {
+pub fn replay_under<T: Scalar>(
+    policy: &Policy<'_, T>,
+    tape: &Tape,
+    question: Option<Question>,
+) -> Result<Replay, ReplayError> {
     // What expired is in the journal, whatever the deadlines were, and so is the place.
     let (catalog, settings) = (policy.catalog(), *policy.settings());
     let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, origin: 0, ..settings };
@@ -345,12 +354,14 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
             let own = policy.baseline(&context, action, None).to_f64();
             if tape.woven.binary_search(&index).is_ok() {
                 replay.woven += 1;
-            } else if tape.with_defaults.binary_search(&index).is_ok() || own.to_bits() != baseline.to_bits() {
+            } else if tape.with_defaults.binary_search(&index).is_ok() || own.to_bits() != baseline.to_bits()
+            {
                 replay.with_defaults += 1;
             } else if decided_anew(&mut life, &context, at).map_err(state)? != (action, coins.clone()) {
                 replay.different.push(round);
                 if replay.difference.is_none() {
-                    let ([recorded, found], id) = (scored(&life, &context, at, action).map_err(state)?, life.user().id(round));
+                    let ([recorded, found], id) =
+                        (scored(&life, &context, at, action).map_err(state)?, life.user().id(round));
                     replay.difference = Some(Difference { id, index, context, recorded, found });
                 }
             }
@@ -382,8 +393,13 @@ pub fn replay_under<T: Scalar>(policy: &Policy<'_, T>, tape: &Tape, question: Op
 }
 
 /// What the next decision comes out as, and the coins of it. It is proposed and does not happen.
-fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u32) -> Result<(Action, Probes), UserError> {
-    let feasible = Feasible::from_set(life.policy().catalog(), *life.state().permissions()).map_err(UserError::Feasible)?;
+fn decided_anew<T: Scalar>(
+    life: &mut HostUser<'_, T>,
+    context: &Context,
+    at: u32,
+) -> Result<(Action, Probes), UserError> {
+    let feasible = Feasible::from_set(life.policy().catalog(), *life.state().permissions())
+        .map_err(UserError::Feasible)?;
     let mut command = Command::decide(Request::new(context, &feasible).at(at));
     match life.user().next(&mut command)?.map(|step| step.event()) {
         Some(Event::Decision { action, coins, .. }) => Ok((*action, coins.clone())),
@@ -392,8 +408,14 @@ fn decided_anew<T: Scalar>(life: &mut HostUser<'_, T>, context: &Context, at: u3
 }
 
 /// Another action and what the next decision comes out as, with the scores that the draw gives them.
-fn scored<T: Scalar>(life: &HostUser<'_, T>, context: &Context, at: u32, other: Action) -> Result<[(Action, f64); 2], UserError> {
-    let feasible = Feasible::from_set(life.policy().catalog(), *life.state().permissions()).map_err(UserError::Feasible)?;
+fn scored<T: Scalar>(
+    life: &HostUser<'_, T>,
+    context: &Context,
+    at: u32,
+    other: Action,
+) -> Result<[(Action, f64); 2], UserError> {
+    let feasible = Feasible::from_set(life.policy().catalog(), *life.state().permissions())
+        .map_err(UserError::Feasible)?;
     let mut here = life.clone();
     let mut user = here.user();
     let decision = user.decide(&Request::new(context, &feasible).at(at))?;

@@ -74,8 +74,10 @@ fn value(catalog: &Catalog<'_>, name: &str) -> Result<Value, Flaw> {
         return lookup::value(catalog, name);
     }
     let components = catalog.definition().components;
-    let found: Vec<Value> =
-        (0_u8..).take(components.len()).filter_map(|index| Some((index, catalog.value(usize::from(index), name)?))).collect();
+    let found: Vec<Value> = (0_u8..)
+        .take(components.len())
+        .filter_map(|index| Some((index, catalog.value(usize::from(index), name)?)))
+        .collect();
     match found.as_slice() {
         [value] => Ok(*value),
         [] => {
@@ -100,7 +102,8 @@ pub fn when(catalog: &Catalog<'_>, name: Option<&str>) -> Result<When, RulesErro
 
 /// Whether two constraints say the same, in whatever words.
 fn same(one: &Constraint, other: &Constraint) -> bool {
-    (one.effect, one.component, &one.values, one.when) == (other.effect, other.component, &other.values, other.when)
+    (one.effect, one.component, &one.values, one.when)
+        == (other.effect, other.component, &other.values, other.when)
 }
 
 /// The rules with more of them, and those of them that are new.
@@ -156,7 +159,8 @@ pub fn requiring(values: &[Value], when: When, words: &str) -> Vec<Constraint> {
 #[must_use]
 pub fn allowing(rules: &[Constraint], (component, value): Value) -> (Vec<Constraint>, Vec<Constraint>) {
     let against = |constraint: &Constraint| {
-        constraint.component == component && (constraint.effect == Effect::Forbid) == constraint.values.contains(&value)
+        constraint.component == component
+            && (constraint.effect == Effect::Forbid) == constraint.values.contains(&value)
     };
     let (mut left, mut lifted) = (Vec::new(), Vec::new());
     for constraint in rules {
@@ -239,7 +243,11 @@ fn check(catalog: &Catalog<'_>, rules: &[Constraint]) -> Result<(), RulesError> 
     if rules.iter().map(|rule| rule.values.len()).sum::<usize>() > MAX_USER_RULES - 2 {
         return Err(RulesError::TooMany); // there is room for the switches
     }
-    let always = catalog.rules().iter().filter(|standing| standing.when == Condition::Always).map(|standing| standing.rule);
+    let always = catalog
+        .rules()
+        .iter()
+        .filter(|standing| standing.when == Condition::Always)
+        .map(|standing| standing.rule);
     let always: Vec<Rule<'_>> = always.collect();
     for place in rules {
         let held = rules.iter().filter(|other| other.when == When::Always || other.when == place.when);
@@ -262,14 +270,20 @@ mod tests {
         assert_eq!(values(&AGENT, " , ").unwrap(), []);
         let told = |text| values(&AGENT, text).unwrap_err().to_string();
         assert!(
-            told("tool=websearch").starts_with("'tool' has no value 'websearch'; did you mean 'web_search'? Known: no_tool, ")
+            told("tool=websearch")
+                .starts_with("'tool' has no value 'websearch'; did you mean 'web_search'? Known: no_tool, ")
         );
-        assert!(told("tol=web_search").starts_with("there is no component 'tol'; did you mean 'tool'? Known: memory, "));
+        assert!(
+            told("tol=web_search")
+                .starts_with("there is no component 'tol'; did you mean 'tool'? Known: memory, ")
+        );
         assert!(told("concice").starts_with("there is no value 'concice'; did you mean 'concise'?"));
         assert!(told("=").starts_with("there is no component ''"));
         assert_eq!(when(&AGENT, Some("task=coding")), Ok(When::Task(0)));
         assert_eq!(when(&AGENT, Some("risk")), Ok(When::Signal(0)));
-        assert!(when(&AGENT, Some("task=golf")).unwrap_err().to_string().starts_with("there is no task 'golf'"));
+        assert!(
+            when(&AGENT, Some("task=golf")).unwrap_err().to_string().starts_with("there is no task 'golf'")
+        );
     }
 
     #[test]
@@ -294,7 +308,10 @@ mod tests {
         assert_eq!(allowing(std::slice::from_ref(&always), (2, 1)), (vec![], vec![always.clone()]));
 
         // Two obligations about one component leave nothing; one with two values is either of them.
-        assert_eq!(with(&AGENT, &[always], requiring(&[(2, 1)], When::Always, "")), Err(RulesError::NothingLeft));
+        assert_eq!(
+            with(&AGENT, &[always], requiring(&[(2, 1)], When::Always, "")),
+            Err(RulesError::NothingLeft)
+        );
         let either = requiring(&[(2, 1), (2, 2), (2, 1), (1, 0)], When::Always, "");
         assert_eq!(
             either.iter().map(|rule| rule.describe(&AGENT)).collect::<Vec<_>>(),
@@ -304,9 +321,12 @@ mod tests {
 
     #[test]
     fn there_is_room_for_so_many_values() {
-        let rule = |task: usize, value: u8| forbidding(&[(1, value)], When::Task(task), "").collect::<Vec<_>>();
-        let all: Vec<Constraint> =
-            (0..5).flat_map(|task| (0..5).flat_map(move |value| rule(task, value))).take(MAX_USER_RULES - 2).collect();
+        let rule =
+            |task: usize, value: u8| forbidding(&[(1, value)], When::Task(task), "").collect::<Vec<_>>();
+        let all: Vec<Constraint> = (0..5)
+            .flat_map(|task| (0..5).flat_map(move |value| rule(task, value)))
+            .take(MAX_USER_RULES - 2)
+            .collect();
         assert_eq!(with(&AGENT, &all, []).map(|(all, _)| all.len()), Ok(22));
         assert_eq!(with(&AGENT, &all, rule(7, 0)), Err(RulesError::TooMany));
     }

@@ -128,7 +128,9 @@ fn deadline(text: &str) -> Result<Deadline, String> {
         Some(("time", time)) => number(time).map(Deadline::Time),
         _ => None,
     };
-    read.ok_or_else(|| format!("a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not '{text}'"))
+    read.ok_or_else(|| {
+        format!("a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not '{text}'")
+    })
 }
 
 /// A half-life in rewards, or none.
@@ -152,8 +154,11 @@ fn on_change(text: &str) -> Result<OnChange, String> {
 }
 
 fn half_life(text: &str) -> Result<HalfLife, String> {
-    let read = if text == "none" { Some(None) } else { text.parse().ok().filter(|rewards| *rewards > 0).map(Some) };
-    read.ok_or_else(|| format!("a half-life is none, or a whole number of rewards {}, not '{text}'", table::HALF_LIFE.bounds))
+    let read =
+        if text == "none" { Some(None) } else { text.parse().ok().filter(|rewards| *rewards > 0).map(Some) };
+    read.ok_or_else(|| {
+        format!("a half-life is none, or a whole number of rewards {}, not '{text}'", table::HALF_LIFE.bounds)
+    })
 }
 
 fn scale_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Scale>, D::Error> {
@@ -178,7 +183,9 @@ fn expiry(text: &str) -> Result<Expiry, String> {
         Some(("impute", reward)) => reward.parse().ok().map(Expiry::Impute),
         _ => None,
     };
-    read.ok_or_else(|| format!("an expiry is nothing or impute=REWARD, with a reward from -1 to 1, not '{text}'"))
+    read.ok_or_else(|| {
+        format!("an expiry is nothing or impute=REWARD, with a reward from -1 to 1, not '{text}'")
+    })
 }
 
 fn deadline_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Deadline>, D::Error> {
@@ -194,7 +201,11 @@ pub(crate) type Wrong = (&'static str, Flaw);
 
 impl SettingsArguments {
     /// Replaces what is set here and has core check the result.
-    pub(crate) fn lay_on(&self, settings: &mut Settings<'static>, catalog: &Catalog<'_>) -> Result<(), Wrong> {
+    pub(crate) fn lay_on(
+        &self,
+        settings: &mut Settings<'static>,
+        catalog: &Catalog<'_>,
+    ) -> Result<(), Wrong> {
         fn set<T: Copy>(setting: &mut T, given: Option<T>) {
             *setting = given.unwrap_or(*setting);
         }
@@ -202,7 +213,9 @@ impl SettingsArguments {
         // The one precision that is given here wins over the other that was there before.
         match (self.precision_per_feature, self.base_precision) {
             (None, None) => {}
-            (Some(precision), None) => (settings.precision_per_feature, settings.base_precision) = (precision, None),
+            (Some(precision), None) => {
+                (settings.precision_per_feature, settings.base_precision) = (precision, None)
+            }
             (None, Some(precision)) => settings.base_precision = Some(precision),
             (Some(_), Some(_)) => {
                 let both = "precision_per_feature and base_precision exclude each other; write one of them";
@@ -229,7 +242,10 @@ impl SettingsArguments {
             (None, None, Some(delta)) => Exploration::Theorem { delta },
             _ => {
                 let last = if self.delta.is_some() { "delta" } else { "nu" };
-                return Err((last, Flaw::Form("optimism, nu and delta exclude each other; write one of them".into())));
+                return Err((
+                    last,
+                    Flaw::Form("optimism, nu and delta exclude each other; write one of them".into()),
+                ));
             }
         };
         if let Some(names) = &self.retained {
@@ -238,7 +254,9 @@ impl SettingsArguments {
         // Names live as long as the process, like the catalog.
         set(&mut settings.context_adapter, self.context_adapter.clone().map(|name| &*name.leak()));
         set(&mut settings.feedback_adapter, self.feedback_adapter.clone().map(|name| &*name.leak()));
-        Policy::<f32>::new(catalog, *settings).map(|_| ()).map_err(|error| (error.field(), Flaw::Settings(error)))
+        Policy::<f32>::new(catalog, *settings)
+            .map(|_| ())
+            .map_err(|error| (error.field(), Flaw::Settings(error)))
     }
 }
 
@@ -248,7 +266,10 @@ fn blocks(catalog: &Catalog<'_>, names: &[String]) -> Result<BlockSet, Wrong> {
     let mut set = BlockSet::EMPTY;
     for name in names {
         let Some(block) = known.iter().position(|known| known == name) else {
-            return Err(("retained", Flaw::Unknown { lack: "there is no block".into(), name: name.clone(), known }));
+            return Err((
+                "retained",
+                Flaw::Unknown { lack: "there is no block".into(), name: name.clone(), known },
+            ));
         };
         set.insert(block);
     }
@@ -268,7 +289,12 @@ pub fn block_name(catalog: &Catalog<'_>, block: usize) -> Option<String> {
     let block = definition.blocks.get(block)?;
     let signal = block.signal().and_then(|signal| definition.signals.get(usize::from(signal)).copied());
     let components = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
-    let factors = block.is_per_task().then_some("task").into_iter().chain(signal).chain(components.map(|(own, _)| own.name));
+    let factors = block
+        .is_per_task()
+        .then_some("task")
+        .into_iter()
+        .chain(signal)
+        .chain(components.map(|(own, _)| own.name));
     Some(factors.collect::<Vec<_>>().join("*"))
 }
 
@@ -308,8 +334,10 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
         Expiry::Impute(reward) => format!("impute={reward:?}"),
         _ => "nothing".into(),
     };
-    let kept = settings.retained.iter().filter_map(|block| block_name(catalog, block)).map(|name| quoted(&name));
-    let kept = (settings.retained != BlockSet::FULL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
+    let kept =
+        settings.retained.iter().filter_map(|block| block_name(catalog, block)).map(|name| quoted(&name));
+    let kept =
+        (settings.retained != BlockSet::FULL).then(|| format!("[{}]", kept.collect::<Vec<_>>().join(", ")));
     let lines = [
         Some(("noise_variance", format!("{:?}", settings.noise_variance))),
         Some(match settings.base_precision {

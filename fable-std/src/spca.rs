@@ -45,8 +45,12 @@ pub struct Expected {
 /// A catalog that the rules do not know.
 pub fn expect(catalog: &Catalog<'_>, requests: &[&str]) -> Result<Vec<Expected>, AdapterError> {
     let weight = 1.0 / requests.len().max(1) as f64;
-    let read =
-        |text: &&str| Ok(Expected { context: Rules.context(catalog, Situation::new(RequestText::new(text)))?.value, weight });
+    let read = |text: &&str| {
+        Ok(Expected {
+            context: Rules.context(catalog, Situation::new(RequestText::new(text)))?.value,
+            weight,
+        })
+    };
     requests.iter().map(read).collect()
 }
 
@@ -55,16 +59,23 @@ pub fn expect(catalog: &Catalog<'_>, requests: &[&str]) -> Result<Vec<Expected>,
 /// # Errors
 /// Another form, or names and numbers that do not fit the catalog, in words.
 pub fn parse(catalog: &Catalog<'_>, text: &str) -> Result<Vec<Expected>, String> {
-    let list: Vec<serde_json::Map<String, Value>> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let list: Vec<serde_json::Map<String, Value>> =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
     let mut expected = Vec::new();
     for (index, entry) in list.iter().enumerate() {
         let wrong = |what: &dyn fmt::Display| format!("prototype {}: {what}", index + 1);
         if let Some(key) = entry.keys().find(|key| !["context", "weight"].contains(&key.as_str())) {
             return Err(wrong(&format_args!("there is no key '{key}'")));
         }
-        let weight = entry.get("weight").map_or(Some(1.0), Value::as_f64).filter(|weight| (0.0..=1e6).contains(weight));
+        let weight = entry
+            .get("weight")
+            .map_or(Some(1.0), Value::as_f64)
+            .filter(|weight| (0.0..=1e6).contains(weight));
         let weight = weight.ok_or_else(|| wrong(&"the weight is not a number from 0 to 1,000,000"))?;
-        let fields = entry.get("context").and_then(Value::as_object).ok_or_else(|| wrong(&"the context is missing"))?;
+        let fields = entry
+            .get("context")
+            .and_then(Value::as_object)
+            .ok_or_else(|| wrong(&"the context is missing"))?;
         let task = fields.get("task").and_then(Value::as_str);
         let mut signals = Vec::new();
         for (name, level) in fields.iter().filter(|(name, _)| *name != "task") {
@@ -172,7 +183,9 @@ pub fn choose<T: Scalar + nalgebra::Scalar>(
     let mut best: Option<(f64, BlockSet)> = None;
     for k in 0..=options.budget.min(d) {
         match program.solve(k, &mut scratch) {
-            Ok(found) if best.is_none_or(|(error, _)| found.error < error) => best = Some((found.error, found.retained)),
+            Ok(found) if best.is_none_or(|(error, _)| found.error < error) => {
+                best = Some((found.error, found.retained))
+            }
             Ok(_) | Err(ProgramError::Infeasible { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -200,19 +213,36 @@ fn prototypes(
         let own = feasible(catalog, constraints, context, &[])?;
         let mut set = *own.set();
         if let Some(allowed) = allowed {
-            own.set().iter().filter(|action| !allowed.set().contains(*action)).for_each(|action| set.remove(action));
+            own.set()
+                .iter()
+                .filter(|action| !allowed.set().contains(*action))
+                .for_each(|action| set.remove(action));
         }
         Ok(Prototype { context: *context, weight: *weight, feasible: Feasible::from_set(catalog, set)? })
     };
     expected.iter().map(prototype).collect()
 }
 
-fn mask(catalog: &Catalog<'_>, relevance: &DMatrix<f64>, options: &Options, nodes: u64) -> Result<Mask, ChooseError> {
+fn mask(
+    catalog: &Catalog<'_>,
+    relevance: &DMatrix<f64>,
+    options: &Options,
+    nodes: u64,
+) -> Result<Mask, ChooseError> {
     let kept = CoordinateSet::of_blocks(catalog, options.keep);
-    let program = CoordinateProgram::of_coordinates(catalog, relevance.as_slice())?.keep_coordinates(&kept)?;
-    let found = program.search(options.budget.min(catalog.dimension()), nodes, &mut vec![0; program.scratch_len()])?;
+    let program =
+        CoordinateProgram::of_coordinates(catalog, relevance.as_slice())?.keep_coordinates(&kept)?;
+    let found = program.search(
+        options.budget.min(catalog.dimension()),
+        nodes,
+        &mut vec![0; program.scratch_len()],
+    )?;
     let name = |coordinate| catalog.coordinate_name(coordinate).map(|name| name.to_string());
-    Ok(Mask { coordinates: found.retained.iter().filter_map(name).collect(), error: found.error, gap: found.gap })
+    Ok(Mask {
+        coordinates: found.retained.iter().filter_map(name).collect(),
+        error: found.error,
+        gap: found.gap,
+    })
 }
 
 /// Why nothing was chosen.

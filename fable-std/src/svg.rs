@@ -18,7 +18,10 @@ pub fn with_sign(value: f64, decimals: usize) -> String {
 /// Text as it stands between tags; letters that XML cannot have are left out.
 #[must_use]
 pub fn escaped(text: &str) -> String {
-    let text: String = text.chars().filter(|letter| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}')).collect();
+    let text: String = text
+        .chars()
+        .filter(|letter| !letter.is_control() && !matches!(letter, '\u{fffe}' | '\u{ffff}'))
+        .collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
@@ -44,6 +47,9 @@ mod tests {
     fn scales_are_round() {
         let rounded = [0.0, 0.25, 0.5, 0.625, 7.0, 11.0, f64::NAN].map(round_up);
         let wanted = [0.1, 0.3, 0.5, 0.8, 8.0, 15.0, 0.1];
-        assert!(rounded.iter().zip(wanted).all(|(found, wanted): (&f64, f64)| (found - wanted).abs() < 1e-12), "{rounded:?}");
+        assert!(
+            rounded.iter().zip(wanted).all(|(found, wanted): (&f64, f64)| (found - wanted).abs() < 1e-12),
+            "{rounded:?}"
+        );
     }
 }

@@ -56,7 +56,9 @@ impl fmt::Display for Flaw {
         match self {
             Self::Syntax(text) | Self::Form(text) => f.write_str(text),
             Self::Missing(key) => write!(f, "this table needs the key '{key}': {key} = {}", example(key)),
-            Self::Unknown { lack, name, known } if known.is_empty() => write!(f, "{lack} '{name}': none is declared"),
+            Self::Unknown { lack, name, known } if known.is_empty() => {
+                write!(f, "{lack} '{name}': none is declared")
+            }
             Self::Unknown { lack, name, known } => {
                 write!(f, "{lack} '{name}'")?;
                 match similar(name, known) {
@@ -72,14 +74,24 @@ impl fmt::Display for Flaw {
 }
 
 impl Flaw {
-    pub(crate) fn unknown<'k>(lack: impl Into<String>, name: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
-        Self::Unknown { lack: lack.into(), name: name.to_owned(), known: known.into_iter().map(str::to_owned).collect() }
+    pub(crate) fn unknown<'k>(
+        lack: impl Into<String>,
+        name: &str,
+        known: impl IntoIterator<Item = &'k str>,
+    ) -> Self {
+        Self::Unknown {
+            lack: lack.into(),
+            name: name.to_owned(),
+            known: known.into_iter().map(str::to_owned).collect(),
+        }
     }
 
     /// What the parser said.
     fn no_toml(message: &str) -> Self {
         Self::Syntax(match message {
-            "duplicate key" => "this key is set already; each table of a list has a head of its own, like [[terms]]".into(),
+            "duplicate key" => {
+                "this key is set already; each table of a list has a head of its own, like [[terms]]".into()
+            }
             other => format!("this is no TOML: {other}"),
         })
     }
@@ -89,12 +101,17 @@ impl Flaw {
         let quoted = || message.split('`').skip(1).step_by(2).map(str::to_owned);
         if message.starts_with("unknown field") {
             let known = quoted().skip(1).collect();
-            return Self::Unknown { lack: "there is no key".into(), name: quoted().next().unwrap_or_default(), known };
+            return Self::Unknown {
+                lack: "there is no key".into(),
+                name: quoted().next().unwrap_or_default(),
+                known,
+            };
         }
         if message.starts_with("missing field") {
             return Self::Missing(quoted().next().unwrap_or_default());
         }
-        let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+        let wrong =
+            message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
         let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) else {
             return Self::Syntax(message.into());
         };
@@ -128,8 +145,10 @@ fn example(key: &str) -> &'static str {
 pub(crate) fn similar<'k>(name: &str, known: &'k [String]) -> Option<&'k String> {
     let likeness = |candidate: &String| strsim::jaro_winkler(name, candidate);
     let short = |text: &str| text.len() <= 64; // comparing takes the product of the lengths, and nobody misspells so long a name
-    let best =
-        known.iter().filter(|candidate| short(name) && short(candidate)).max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    let best = known
+        .iter()
+        .filter(|candidate| short(name) && short(candidate))
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     (likeness(best) > 0.8).then_some(best)
 }
 
@@ -172,8 +191,13 @@ impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, column, width, excerpt, flaw } = self;
         // Tabs before the place are kept, so that the marks stand below it.
-        let indent: String = excerpt.chars().take(column.saturating_sub(1)).map(|c| if c == '\t' { c } else { ' ' }).collect();
-        write!(f, "{file}:{line}:{column}: {flaw}\n{line:>5} | {excerpt}\n      | {indent}{}", "^".repeat(*width))
+        let indent: String =
+            excerpt.chars().take(column.saturating_sub(1)).map(|c| if c == '\t' { c } else { ' ' }).collect();
+        write!(
+            f,
+            "{file}:{line}:{column}: {flaw}\n{line:>5} | {excerpt}\n      | {indent}{}",
+            "^".repeat(*width)
+        )
     }
 }
 
@@ -252,7 +276,10 @@ pub fn text(file: &str) -> Result<String, FileError> {
     let opened = std::fs::File::open(file).map_err(unreadable)?;
     opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(unreadable(io::Error::new(io::ErrorKind::FileTooLarge, "larger than 1 MiB, which no catalog is")));
+        return Err(unreadable(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "larger than 1 MiB, which no catalog is",
+        )));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

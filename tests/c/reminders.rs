@@ -7,13 +7,19 @@ pub const CATALOG: fable_core::Catalog<'static> = fable_core::catalog!({
     Definition {
         name: "minimal",
         components: &[
-            Component::new("time", &[Value::new("later", "", 0.0), Value::new("now", "", 0.05), Value::new("twice", "", 0.1)])
-                .with_null(0),
+            Component::new(
+                "time",
+                &[Value::new("later", "", 0.0), Value::new("now", "", 0.05), Value::new("twice", "", 0.1)],
+            )
+            .with_null(0),
             Component::new(
                 "channel",
                 &[Value::new("light", "", 0.0), Value::new("sound", "", 0.05), Value::new("voice", "", 0.1)],
             ),
-            Component::new("style", &[Value::new("brief", "", 0.0), Value::new("plain", "", 0.0), Value::new("kind", "", 0.02)]),
+            Component::new(
+                "style",
+                &[Value::new("brief", "", 0.0), Value::new("plain", "", 0.0), Value::new("kind", "", 0.02)],
+            ),
         ],
         tasks: &["morning", "day", "evening"],
         signals: &["urgency", "noise"],

@@ -36,16 +36,27 @@ const HELPER: Catalog<'static> = fable_core::catalog!(Definition {
     components: &[Length::COMPONENT, Source::COMPONENT],
     tasks: &["question", "errand"],
     signals: &["risk"],
-    blocks: &[Block::main(LENGTH), Block::main(SOURCE), Block::main(SOURCE).per_task(), Block::main(SOURCE).scaled_by(0)],
-    contrasts: &[Contrast::new("brief_over_full", values![Length::Brief, Source::Memory], values![Length::Full, Source::Memory])
-        .when(None, &[0.1])
-        .says("The user likes brief answers.", "The user likes full answers.")],
+    blocks: &[
+        Block::main(LENGTH),
+        Block::main(SOURCE),
+        Block::main(SOURCE).per_task(),
+        Block::main(SOURCE).scaled_by(0)
+    ],
+    contrasts: &[Contrast::new(
+        "brief_over_full",
+        values![Length::Brief, Source::Memory],
+        values![Length::Full, Source::Memory]
+    )
+    .when(None, &[0.1])
+    .says("The user likes brief answers.", "The user likes full answers.")],
     ..Definition::EMPTY
 });
 
 /// Hard rules are settled before anything is explored: no draw can break them.
-const PRIVATE: Rule<'static> = Rule::forbid("private matters stay here", &[Part::new(SOURCE, values![Source::Web])]);
-const RISKY: Rule<'static> = Rule::require("ask when much is at stake", &[Part::new(SOURCE, values![Source::Ask])]);
+const PRIVATE: Rule<'static> =
+    Rule::forbid("private matters stay here", &[Part::new(SOURCE, values![Source::Web])]);
+const RISKY: Rule<'static> =
+    Rule::require("ask when much is at stake", &[Part::new(SOURCE, values![Source::Ask])]);
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Policies are for all users: bold until something is certain about a user, calm from then on. These reactions scatter little.
@@ -58,7 +69,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut workspace = vec![0.0; HELPER.workspace_len()];
     learner.start(&calm, user_hash("ana"))?;
 
-    let requests = ["How do vaccines work?", "Book a table for two.", "What is in my diary?", "Pay the rent.", "Who wrote Emma?"];
+    let requests = [
+        "How do vaccines work?",
+        "Book a table for two.",
+        "What is in my diary?",
+        "Pay the rent.",
+        "Who wrote Emma?",
+    ];
     for (round, request) in (1..=100).zip(requests.into_iter().cycle()) {
         let policy = if learner.profile().is_empty() { &bold } else { &calm };
         let mut ana = learner.bind(policy, &mut workspace)?;

@@ -38,7 +38,13 @@ fn live(
         let decision = user.decide(&context, &everything)?;
         let reward = person.reward(round, &context, decision.action);
         user.feedback(decision.id, reward)?;
-        let observation = Observation { context, action: decision.action, baseline: decision.baseline, reward, weight: 1.0 };
+        let observation = Observation {
+            context,
+            action: decision.action,
+            baseline: decision.baseline,
+            reward,
+            weight: 1.0,
+        };
         evidence.reward(policy, &observation);
         let expected = person.expected(&context, decision.action);
         sums[0] += if round <= 50 { expected / 50.0 } else { 0.0 };
@@ -54,14 +60,20 @@ fn fitted() -> Result<(Population, Vec<u8>), Box<dyn Error>> {
         let policy = Policy::new(&AGENT, Settings { seed, ..Settings::PROBING })?;
         journals.push(live(&policy, &member(seed)?, ROUNDS)?.0);
     }
-    let population =
-        fit(&Policy::new(&AGENT, Settings::PROBING)?, &journals, &Options { shrinkage: Some(IMAGINED), ..Options::default() })?;
+    let population = fit(
+        &Policy::new(&AGENT, Settings::PROBING)?,
+        &journals,
+        &Options { shrinkage: Some(IMAGINED), ..Options::default() },
+    )?;
     let bytes = pack(&population.prior.mean(), &population.prior.deviations());
     Ok((population, bytes))
 }
 
 /// Mean rewards in the first 50 rounds and in 200, of people of the page.
-fn worth(prior: Prior<'static, f32>, person: impl Fn(u64) -> SimulatedUser<'static>) -> Result<[f64; 2], Box<dyn Error>> {
+fn worth(
+    prior: Prior<'static, f32>,
+    person: impl Fn(u64) -> SimulatedUser<'static>,
+) -> Result<[f64; 2], Box<dyn Error>> {
     let mut sums = [0.0; 2];
     for seed in 0..UNSEEN {
         let policy = Policy::with_prior(&AGENT, Settings { seed, ..Settings::PROBING }, prior)?;
@@ -94,5 +106,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[test]
 fn the_fit_is_the_one_that_ships() {
     let (_, bytes) = fitted().unwrap();
-    assert!(bytes == include_bytes!("../src/team.bin"), "run `cargo run --release -p fable-browser --example team -- --write`");
+    assert!(
+        bytes == include_bytes!("../src/team.bin"),
+        "run `cargo run --release -p fable-browser --example team -- --write`"
+    );
 }

@@ -25,8 +25,10 @@ impl Directions {
     fn new(context: &Context) -> Self {
         let zero = vec![0.0; AGENT.dimension()];
         let components = AGENT.definition().components;
-        let mut directions: Vec<Vec<Dense>> =
-            components.iter().map(|component| component.values.iter().map(|_| zero.clone()).collect()).collect();
+        let mut directions: Vec<Vec<Dense>> = components
+            .iter()
+            .map(|component| component.values.iter().map(|_| zero.clone()).collect())
+            .collect();
         for action in AGENT.all_actions().iter() {
             let values = AGENT.values(action).unwrap_or_default();
             for (coordinate, feature) in AGENT.features(context, action) {
@@ -48,9 +50,15 @@ impl Directions {
     /// The difference of a slider's ends.
     fn between(&self, slider: &Slider) -> Dense {
         let (component, left, right) = *slider;
-        let value = |value: u8| self.0.get(usize::from(component)).and_then(|values| values.get(usize::from(value)));
+        let value =
+            |value: u8| self.0.get(usize::from(component)).and_then(|values| values.get(usize::from(value)));
         let [left, right] = [left, right].map(value);
-        right.into_iter().flatten().zip(left.into_iter().flatten()).map(|(right, left)| right - left).collect()
+        right
+            .into_iter()
+            .flatten()
+            .zip(left.into_iter().flatten())
+            .map(|(right, left)| right - left)
+            .collect()
     }
 }
 
@@ -65,16 +73,28 @@ pub(crate) fn beliefs(
     let (posterior, mut scratch) = person.posterior_and_scratch();
     let mut believed = |direction: &Dense| -> Result<Belief, UserError> {
         let entries = direction.iter().enumerate().filter(|(_, weight)| **weight != 0.0);
-        let estimate = posterior.contrast(&mut scratch, entries.map(|(index, weight)| (index, *weight as f32)))?;
-        let truth = user.map(|user| direction.iter().zip(user.theta()).map(|(weight, theta)| weight * theta).sum());
-        Ok(Belief { mean: f64::from(estimate.mean), sd: libm::sqrt(f64::from(estimate.variance.max(0.0))), truth })
+        let estimate =
+            posterior.contrast(&mut scratch, entries.map(|(index, weight)| (index, *weight as f32)))?;
+        let truth =
+            user.map(|user| direction.iter().zip(user.theta()).map(|(weight, theta)| weight * theta).sum());
+        Ok(Belief {
+            mean: f64::from(estimate.mean),
+            sd: libm::sqrt(f64::from(estimate.variance.max(0.0))),
+            truth,
+        })
     };
     let directions = Directions::new(context);
-    let values = directions.0.iter().map(|values| values.iter().map(&mut believed).collect()).collect::<Result<_, _>>()?;
-    let sliders = sliders.iter().map(|slider| believed(&directions.between(slider))).collect::<Result<_, _>>()?;
+    let values = directions
+        .0
+        .iter()
+        .map(|values| values.iter().map(&mut believed).collect())
+        .collect::<Result<_, _>>()?;
+    let sliders =
+        sliders.iter().map(|slider| believed(&directions.between(slider))).collect::<Result<_, _>>()?;
 
     let declared = (0..).map_while(|index| Comparison::declared(&AGENT, index));
-    let truths = user.map_or_else(Vec::new, |user| declared.map(|comparison| user.contrast(&comparison)).collect());
+    let truths =
+        user.map_or_else(Vec::new, |user| declared.map(|comparison| user.contrast(&comparison)).collect());
     Ok(Beliefs { values, sliders, truths })
 }
 
@@ -117,9 +137,14 @@ mod tests {
             let score = user.predict(&context, action, None).unwrap();
             f64::from(score.mean - user.policy().baseline(&context, action, None))
         };
-        let scores: Vec<_> = AGENT.all_actions().iter().map(|action| (AGENT.values(action).unwrap(), residual(action))).collect();
+        let scores: Vec<_> = AGENT
+            .all_actions()
+            .iter()
+            .map(|action| (AGENT.values(action).unwrap(), residual(action)))
+            .collect();
         let mean = |keep: &dyn Fn(&[u8]) -> bool| {
-            let kept: Vec<f64> = scores.iter().filter(|(values, _)| keep(values)).map(|(_, score)| *score).collect();
+            let kept: Vec<f64> =
+                scores.iter().filter(|(values, _)| keep(values)).map(|(_, score)| *score).collect();
             kept.iter().sum::<f64>() / kept.len() as f64
         };
         let mut largest: f64 = 0.0;
@@ -141,13 +166,20 @@ mod tests {
         let mut life = newcomer();
         let context = Context::new(&AGENT, None, &[0.3; 4]).unwrap();
         let (component, left, right) = DETAILED_OR_CONCISE;
-        let direction = Direction::prefer(&AGENT, &[(component, right)], &[(component, left)], When::Always).unwrap();
-        life.enact(&mut Command::onboard(&[Statement { direction, response: 1.0, precision: 16.0 }])).unwrap();
-        let slider = |life: &mut Life| beliefs(life, &context, &[DETAILED_OR_CONCISE], None).unwrap().sliders[0];
+        let direction =
+            Direction::prefer(&AGENT, &[(component, right)], &[(component, left)], When::Always).unwrap();
+        life.enact(&mut Command::onboard(&[Statement { direction, response: 1.0, precision: 16.0 }]))
+            .unwrap();
+        let slider =
+            |life: &mut Life| beliefs(life, &context, &[DETAILED_OR_CONCISE], None).unwrap().sliders[0];
         let stated = slider(&mut life);
         assert!(stated.mean > 0.39, "{stated:?}");
         for _ in 0..60 {
-            round(&mut life, &context, |_, values| if values[usize::from(STYLE)] == right { -0.8 } else { 0.4 });
+            round(
+                &mut life,
+                &context,
+                |_, values| if values[usize::from(STYLE)] == right { -0.8 } else { 0.4 },
+            );
         }
         let revised = slider(&mut life);
         // Not to zero: what disappoints is hardly tried again, by an optimist even less often than by chance.

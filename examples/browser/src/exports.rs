@@ -13,5 +13,9 @@ pub use people::*;
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn page_read() -> i32 {
     use fable_js::{Refusal, tell};
-    tell(|_, text| crate::read(core::str::from_utf8(text).map_err(|_| Refusal::new("bad_request", "the text is not UTF-8"))?))
+    tell(|_, text| {
+        crate::read(
+            core::str::from_utf8(text).map_err(|_| Refusal::new("bad_request", "the text is not UTF-8"))?,
+        )
+    })
 }

@@ -13,8 +13,10 @@ use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Settin
 use fable_js::{AGENT, Life, Refusal};
 
 /// The catalog whose dictionary has one block, a weight per complete action.
-static FLAT: Catalog<'static> =
-    fable_core::catalog!(Definition { blocks: &[Block::complete()], ..*fable_core::catalog::AGENT.definition() });
+static FLAT: Catalog<'static> = fable_core::catalog!(Definition {
+    blocks: &[Block::complete()],
+    ..*fable_core::catalog::AGENT.definition()
+});
 
 /// The flat learner's settings: of precisions 2, 4, 8 and 16, each with a draw (nu 0.1, 0.3, 0.5) and with optimism (0 to 1.5),
 /// those with the highest mean reward in 200 rounds of the first 100 users, the very ones that it is compared on: 0.43. With the
@@ -58,7 +60,11 @@ impl Rivals {
         let context = user.request(round).map_err(refused)?.context;
         let expected = |action| user.expected(&context, action);
         let flat = expected(self.learn(mind, &context, feasible)?);
-        Ok(Chosen { flat, rules: expected(Self::rules(&context, feasible)), best: user.best(&context, feasible).1 })
+        Ok(Chosen {
+            flat,
+            rules: expected(Self::rules(&context, feasible)),
+            best: user.best(&context, feasible).1,
+        })
     }
 
     fn learn(&mut self, mind: &Mind, context: &Context, feasible: &Feasible) -> Result<Action, Refusal> {
@@ -71,7 +77,10 @@ impl Rivals {
 
     fn rules(context: &Context, feasible: &Feasible) -> Action {
         let score = |action: &Action| AGENT.default_score(context, *action) - AGENT.cost(*action);
-        let best = feasible.set().iter().reduce(|best, action| if score(&action) > score(&best) { action } else { best });
+        let best = feasible
+            .set()
+            .iter()
+            .reduce(|best, action| if score(&action) > score(&best) { action } else { best });
         best.unwrap_or_default() // a feasible set is not empty
     }
 }

@@ -89,7 +89,12 @@ impl Simulation {
     ///
     /// # Errors
     /// An action that is not in the catalog, or nothing feasible.
-    pub fn respond(&mut self, round: u32, action: u16, feasible: impl IntoIterator<Item = u16>) -> Result<Responded, Refusal> {
+    pub fn respond(
+        &mut self,
+        round: u32,
+        action: u16,
+        feasible: impl IntoIterator<Item = u16>,
+    ) -> Result<Responded, Refusal> {
         let mut set = ActionSet::EMPTY;
         feasible.into_iter().for_each(|action| set.insert(Action(action)));
         let (feasible, action) = (Feasible::from_set(&AGENT, set)?, known(action)?);
@@ -99,14 +104,24 @@ impl Simulation {
         let others = self.rivals.round(&self.user, &feasible, round)?;
         let fable = user.expected(&context, action);
         let said = user.reaction(&context, &feasible, action, reward);
-        Ok(Responded { reward, said, race: Race { fable, flat: others.flat, rules: others.rules, best: others.best } })
+        Ok(Responded {
+            reward,
+            said,
+            race: Race { fable, flat: others.flat, rules: others.rules, best: others.best },
+        })
     }
 
     /// What is believed about somebody, with what is true if it is the simulated user.
     ///
     /// # Errors
     /// None that a valid life leads to.
-    pub fn beliefs(&self, life: &mut Life, context: &Context, sliders: &[Slider], simulated: bool) -> Result<Beliefs, Refusal> {
+    pub fn beliefs(
+        &self,
+        life: &mut Life,
+        context: &Context,
+        sliders: &[Slider],
+        simulated: bool,
+    ) -> Result<Beliefs, Refusal> {
         let round = life.rounds();
         Ok(beliefs(life, context, sliders, simulated.then(|| self.user.at(round)))?)
     }
@@ -125,7 +140,8 @@ mod tests {
     #[test]
     fn a_mind_turns_over_at_its_rounds_and_back() {
         let mut simulation = Simulation::new(7).unwrap();
-        let best = |simulation: &mut Simulation, round| simulation.respond(round, 0, 0..180).unwrap().race.best;
+        let best =
+            |simulation: &mut Simulation, round| simulation.respond(round, 0, 0..180).unwrap().race.best;
         let always: Vec<f64> = (0..180).map(|action| simulation.rate(5, action).unwrap().1).collect();
         simulation.turn(alloc::vec![5, 8]);
         let turned: Vec<f64> = (0..180).map(|action| simulation.rate(5, action).unwrap().1).collect();

@@ -30,7 +30,8 @@ pub fn member(seed: u64) -> Result<SimulatedUser<'static>, Refusal> {
     let [shared, own] = [SHARED, seed].map(|seed| SimulatedUser::new(&AGENT, seed));
     let sum: Vec<f64> = shared.theta().iter().zip(own.theta()).map(|(shared, own)| shared + own).collect();
     let length = libm::sqrt(sum.iter().map(|weight| weight * weight).sum());
-    SimulatedUser::with_theta(&AGENT, sum.iter().map(|weight| weight / length).collect(), seed).map_err(refused)
+    SimulatedUser::with_theta(&AGENT, sum.iter().map(|weight| weight / length).collect(), seed)
+        .map_err(refused)
 }
 
 /// Steps of a mean, and of a deviation.

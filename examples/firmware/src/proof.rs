@@ -14,7 +14,9 @@ use fable_core::journal::{Command, Event};
 use fable_core::migrate::Migration;
 use fable_core::preference::Comparison;
 use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
-use fable_core::{Action, Context, DecisionId, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace};
+use fable_core::{
+    Action, Context, DecisionId, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace,
+};
 use fable_embedded::{Device, Server, Volatile};
 use panic_never as _;
 
@@ -80,7 +82,8 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     learner.start(policy, world.id.user).ok()?;
     let context = Context::new(&AGENT, Some(usize::from(world.action)), world.signals).ok()?;
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
-    let request = Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
+    let request =
+        Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
     let action = Action(world.action);
     let mut user = learner.bind(policy, workspace).ok()?;
     user.onboard(&world.statement).ok()?;

@@ -17,7 +17,10 @@ fn main() {
         start..start + memory::number(fields[4])
     };
     let (image, store) = (partition("factory"), partition("fable"));
-    assert!(image.end <= store.start || store.end <= image.start, "partitions.csv: factory and fable overlap");
+    assert!(
+        image.end <= store.start || store.end <= image.start,
+        "partitions.csv: factory and fable overlap"
+    );
     memory::program(store);
 
     // What is loaded to RAM is in the image too; 64 KiB for what pages are filled up with.

@@ -16,8 +16,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut ana = HostUser::<f32>::new(&policy, "ana")?;
 
     // The user says that concise is better than detailed. It is a hint, not a rule, and here it is wrong.
-    let direction =
-        Direction::prefer(&AGENT, &[(STYLE, Style::Concise.index())], &[(STYLE, Style::Detailed.index())], When::Always)?;
+    let direction = Direction::prefer(
+        &AGENT,
+        &[(STYLE, Style::Concise.index())],
+        &[(STYLE, Style::Detailed.index())],
+        When::Always,
+    )?;
     ana.user().onboard(&Statement { direction, response: 1.0, precision: 4.0 })?;
 
     // Running code is never allowed, whatever is learned.

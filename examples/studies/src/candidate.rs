@@ -19,20 +19,27 @@ pub const DRAW: Candidate = Candidate { name: "draw, precision 16, nu = 0.3", se
 /// What ships.
 pub const SHIPPED: Candidate = Candidate { name: "as shipped", settings: Settings::DEFAULT };
 /// What ships, with the other scale.
-pub const OTHER_SCALE: Candidate =
-    Candidate { name: "the same, fixed scale", settings: Settings { scale: Scale::Fixed, ..Settings::DEFAULT } };
+pub const OTHER_SCALE: Candidate = Candidate {
+    name: "the same, fixed scale",
+    settings: Settings { scale: Scale::Fixed, ..Settings::DEFAULT },
+};
 /// What ships, for users who change: half is forgotten every 20 rewards.
-pub const FADING: Candidate =
-    Candidate { name: "as shipped, half-life 20", settings: Settings { half_life: Some(20), ..Settings::DEFAULT } };
+pub const FADING: Candidate = Candidate {
+    name: "as shipped, half-life 20",
+    settings: Settings { half_life: Some(20), ..Settings::DEFAULT },
+};
 /// What ships, starting anew when a change is noticed.
-pub const RESETTING: Candidate =
-    Candidate { name: "as shipped, reset on a change", settings: Settings { on_change: OnChange::Reset, ..Settings::DEFAULT } };
+pub const RESETTING: Candidate = Candidate {
+    name: "as shipped, reset on a change",
+    settings: Settings { on_change: OnChange::Reset, ..Settings::DEFAULT },
+};
 
 impl Candidate {
     /// What ships with another prior precision and constant of optimism.
     #[must_use]
     pub const fn optimistic(name: &'static str, precision_per_feature: f64, c: f64) -> Self {
-        let settings = Settings { precision_per_feature, exploration: Exploration::Optimistic(c), ..Settings::DEFAULT };
+        let settings =
+            Settings { precision_per_feature, exploration: Exploration::Optimistic(c), ..Settings::DEFAULT };
         Self { name, settings }
     }
 
@@ -47,7 +54,11 @@ impl Candidate {
     pub const fn draw(name: &'static str, base_precision: f64, nu: f64) -> Self {
         Self {
             name,
-            settings: Settings { base_precision: Some(base_precision), exploration: Exploration::Constant(nu), ..DRAW.settings },
+            settings: Settings {
+                base_precision: Some(base_precision),
+                exploration: Exploration::Constant(nu),
+                ..DRAW.settings
+            },
         }
     }
 }

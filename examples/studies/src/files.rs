@@ -31,7 +31,9 @@ pub fn write(out: &Path, name: &str, report: &Report) -> io::Result<()> {
     for item in &report.contents {
         match item {
             Content::Text(_) => {}
-            Content::Table(table) => fs::write(folder.join(format!("{name}-{}.csv", table.name)), markdown::csv(table))?,
+            Content::Table(table) => {
+                fs::write(folder.join(format!("{name}-{}.csv", table.name)), markdown::csv(table))?
+            }
             Content::Plot(plot) => {
                 let svg = plot::svg(plot).map_err(io::Error::other)?;
                 fs::write(folder.join(format!("{name}-{}.svg", plot.name)), svg)?;
@@ -104,7 +106,10 @@ pub fn goals(out: &Path) -> io::Result<String> {
 pub fn assembled(out: &Path) -> io::Result<String> {
     let (mut studies, mut reached) = (String::new(), Vec::new());
     for (Study { name, summary, .. }, section) in sections(out)? {
-        let _ = write!(studies, "\n## {name}\n\n{summary}\n[Tables, plots and assumptions](results/{name}.md).\n\n");
+        let _ = write!(
+            studies,
+            "\n## {name}\n\n{summary}\n[Tables, plots and assumptions](results/{name}.md).\n\n"
+        );
         let before = reached.len();
         for goal in markdown::goals(&section) {
             if reached.len() == before {

@@ -35,7 +35,13 @@ pub fn section(name: &str, report: &Report) -> String {
 }
 
 fn goal_row(goal: &Goal) -> String {
-    format!("| {} | {} | {} | {} |", goal.what, goal.set, goal.value, if goal.reached { REACHED } else { MISSED })
+    format!(
+        "| {} | {} | {} | {} |",
+        goal.what,
+        goal.set,
+        goal.value,
+        if goal.reached { REACHED } else { MISSED }
+    )
 }
 
 /// A goal as a section has it.
@@ -53,9 +59,13 @@ pub struct WrittenGoal<'a> {
 
 /// The goals of a section.
 pub fn goals(section: &str) -> impl Iterator<Item = WrittenGoal<'_>> {
-    let rows = section.lines().skip_while(|line| *line != GOALS).skip(2).take_while(|line| line.starts_with('|'));
+    let rows =
+        section.lines().skip_while(|line| *line != GOALS).skip(2).take_while(|line| line.starts_with('|'));
     rows.filter_map(|row| {
-        let [what, _, value, reached] = row.trim_matches(['|', ' ']).split(" | ").collect::<Vec<_>>()[..] else { return None };
+        let [what, _, value, reached] = row.trim_matches(['|', ' ']).split(" | ").collect::<Vec<_>>()[..]
+        else {
+            return None;
+        };
         Some(WrittenGoal { row, what, value, reached })
     })
 }
@@ -64,7 +74,12 @@ pub fn goals(section: &str) -> impl Iterator<Item = WrittenGoal<'_>> {
 #[must_use]
 pub fn table(table: &Table) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let rule: Vec<&str> = table.columns.iter().enumerate().map(|(column, _)| if column == 0 { "---" } else { "---:" }).collect();
+    let rule: Vec<&str> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(column, _)| if column == 0 { "---" } else { "---:" })
+        .collect();
     let mut out = line(&table.columns);
     let _ = writeln!(out, "|{}|", rule.join("|"));
     for row in &table.rows {
@@ -77,7 +92,11 @@ pub fn table(table: &Table) -> String {
 #[must_use]
 pub fn csv(table: &Table) -> String {
     let quoted = |cell: &String| {
-        if cell.contains([',', '"', '\n']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.clone() }
+        if cell.contains([',', '"', '\n']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell.clone()
+        }
     };
     let line = |cells: &Vec<String>| cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n";
     std::iter::once(&table.columns).chain(&table.rows).map(line).collect()

@@ -36,7 +36,10 @@ pub fn map<T: Send>(
     };
     let mut done: Vec<(usize, Result<T, StudyError>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..setup.threads.get().min(count)).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     bar.finish_and_clear();
     done.sort_by_key(|(index, _)| *index);

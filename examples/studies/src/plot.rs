@@ -92,7 +92,8 @@ impl Scale {
     fn around(axis: &Axis, numbers: impl Iterator<Item = f64>) -> Self {
         let scale = Self { logarithmic: axis.logarithmic, ends: 0.0..1.0 };
         let places = numbers.map(|number| scale.place(number)).filter(|place| place.is_finite());
-        let (low, high) = places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) =
+            places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         let ends = match (low <= high, (high - low) * 0.04) {
             (false, _) => 0.0..1.0,
             (true, room) if room > 0.0 => low - room..high + room,
@@ -122,7 +123,8 @@ impl Ranged for Scale {
             return plain.key_points(hint);
         }
         let decades = self.ends.start.floor() as i32..=self.ends.end.ceil() as i32;
-        let steps = decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * libm::pow(10.0, f64::from(decade))));
+        let steps =
+            decades.flat_map(|decade| [1.0, 2.0, 5.0].map(|step| step * libm::pow(10.0, f64::from(decade))));
         let steps: Vec<f64> = steps.filter(|step| self.ends.contains(&self.place(*step))).collect();
         // Over many decades the powers of ten are enough, or some of them.
         let few = if steps.len() > 3 * hint.max_num_points() { 6 } else { 3 };
@@ -184,7 +186,9 @@ fn draw<'a>(plot: &Plot, area: &Area<'a>) -> Result<(), Box<dyn std::error::Erro
     let shown = |(x, y): &(f64, f64)| !(plot.x.logarithmic && *x <= 0.0 || plot.y.logarithmic && *y <= 0.0);
     let all = || {
         let curves = plot.curves.iter();
-        curves.flat_map(|curve| curve.points.iter().copied().chain(curve.band.iter().flat_map(ends))).filter(shown)
+        curves
+            .flat_map(|curve| curve.points.iter().copied().chain(curve.band.iter().flat_map(ends)))
+            .filter(shown)
     };
     let (x, y) = (Scale::around(&plot.x, all().map(|at| at.0)), Scale::around(&plot.y, all().map(|at| at.1)));
     let mut chart = ChartBuilder::on(&left)

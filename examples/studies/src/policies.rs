@@ -79,7 +79,8 @@ pub const FULL: Method = Method {
     costs: true,
 };
 /// Draws from the first posterior for ever.
-pub const FROZEN: Method = Method { name: "Fable (frozen posterior)", learns: false, promotes: false, ..FULL };
+pub const FROZEN: Method =
+    Method { name: "Fable (frozen posterior)", learns: false, promotes: false, ..FULL };
 /// Starts from the base prior.
 pub const NO_ONBOARDING: Method = Method { name: "Fable (no onboarding)", onboarded: false, ..FULL };
 /// Never writes a preference into the prompt.
@@ -98,7 +99,8 @@ pub const FLAT: Method = Method { name: "Non-factorized LinTS", factorized: fals
 /// The host without a policy.
 pub const HOST: Method = Method { name: "Host default", actor: Actor::Host, costs: false, ..RULE_ONLY };
 /// The host with the user's preferences in its prompt.
-pub const INFORMED_HOST: Method = Method { name: "Host, preferences known", actor: Actor::InformedHost, ..HOST };
+pub const INFORMED_HOST: Method =
+    Method { name: "Host, preferences known", actor: Actor::InformedHost, ..HOST };
 /// Any allowed action.
 pub const UNIFORM: Method = Method { name: "Uniform", actor: Actor::Uniform, ..RULE_ONLY };
 /// The best allowed action.
@@ -162,7 +164,11 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn choose(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, UserError> {
+    pub fn choose(
+        &mut self,
+        request: &Request<'_>,
+        expected: impl Fn(Action) -> f64,
+    ) -> Result<Option<Action>, UserError> {
         if self.method.actor == Actor::Learner && self.method.draws {
             let decision = self.user.user().decide(request)?;
             self.waiting = Some(decision.id);
@@ -175,18 +181,30 @@ impl<'p> Agent<'p> {
     ///
     /// # Errors
     /// What the learner says.
-    pub fn settled(&mut self, request: &Request<'_>, expected: impl Fn(Action) -> f64) -> Result<Option<Action>, UserError> {
+    pub fn settled(
+        &mut self,
+        request: &Request<'_>,
+        expected: impl Fn(Action) -> f64,
+    ) -> Result<Option<Action>, UserError> {
         let mut allowed = request.feasible.set().iter();
         match self.method.actor {
             Actor::Host | Actor::InformedHost => Ok(None),
             Actor::Learner => self.user.user().recommend(request).map(|(action, _)| Some(action)),
             Actor::Uniform => {
                 self.rounds += 1;
-                let mut random = Random::new([self.user.policy().settings().seed, State::user(&self.user), 0x0d1e, self.rounds]);
+                let mut random = Random::new([
+                    self.user.policy().settings().seed,
+                    State::user(&self.user),
+                    0x0d1e,
+                    self.rounds,
+                ]);
                 Ok(allowed.nth(random.below(request.feasible.len())))
             }
             // Of equals the earliest, as everywhere.
-            Actor::Oracle => Ok(allowed.reduce(|best, action| if expected(action) > expected(best) { action } else { best })),
+            Actor::Oracle => {
+                Ok(allowed
+                    .reduce(|best, action| if expected(action) > expected(best) { action } else { best }))
+            }
         }
     }
 
@@ -258,7 +276,9 @@ mod tests {
         let choices = |method, rounds: usize| {
             let mut agent = Agent::new(&policy, method, 3).unwrap();
             let value = |action: Action| -(action.index() as f64 - 7.0).abs();
-            let chosen = (0..rounds).map(|_| agent.choose(&request, value).unwrap().map(Action::index)).collect::<Vec<_>>();
+            let chosen = (0..rounds)
+                .map(|_| agent.choose(&request, value).unwrap().map(Action::index))
+                .collect::<Vec<_>>();
             assert_eq!(agent.learner().state().rounds(), 0, "{}", method.name);
             chosen
         };

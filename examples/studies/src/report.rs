@@ -69,7 +69,8 @@ impl Report {
 
     /// Adds a list.
     pub fn list(&mut self, items: &[String]) {
-        self.contents.push(Content::Text(items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")));
+        self.contents
+            .push(Content::Text(items.iter().map(|item| format!("- {item}")).collect::<Vec<_>>().join("\n")));
     }
 
     /// Adds a table.

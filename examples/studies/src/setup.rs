@@ -67,7 +67,9 @@ pub enum StudyError {
 impl fmt::Display for StudyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::MissingData { path, source } => write!(f, "{} is missing; get it from {source}", path.display()),
+            Self::MissingData { path, source } => {
+                write!(f, "{} is missing; get it from {source}", path.display())
+            }
             Self::BadData { path, reason } => write!(f, "{}: {reason}", path.display()),
             Self::Failed(error) => error.fmt(f),
         }

@@ -19,9 +19,14 @@ use fable_core::{Catalog, Context, Settings};
 
 /// Settings for the flat version of a catalog.
 #[must_use]
-pub fn flat_settings<'a>(catalog: &Catalog<'_>, contexts: &[Context], settings: Settings<'a>) -> Settings<'a> {
-    let squares =
-        |context: &Context, action| catalog.features(context, action).map(|(_, value)| f64::from(value * value)).sum::<f64>();
+pub fn flat_settings<'a>(
+    catalog: &Catalog<'_>,
+    contexts: &[Context],
+    settings: Settings<'a>,
+) -> Settings<'a> {
+    let squares = |context: &Context, action| {
+        catalog.features(context, action).map(|(_, value)| f64::from(value * value)).sum::<f64>()
+    };
     let mut lengths: Vec<f64> = Vec::new();
     for context in contexts {
         lengths.extend(catalog.all_actions().iter().map(|action| squares(context, action)));
@@ -44,7 +49,9 @@ pub fn flat_preference(
     (_, other): (u8, u8),
 ) -> Result<Direction, OnboardingError> {
     let with = |value: u8| {
-        let has = move |action| flat.values(action).and_then(|values| values.get(usize::from(component)).copied()) == Some(value);
+        let has = move |action| {
+            flat.values(action).and_then(|values| values.get(usize::from(component)).copied()) == Some(value)
+        };
         flat.all_actions().iter().filter(move |action| has(*action)).collect::<Vec<_>>()
     };
     let mut entries = Vec::new();
@@ -67,18 +74,24 @@ mod tests {
     #[test]
     fn a_flat_statement_says_what_the_factorized_one_says() {
         let complete = flat(&RUBRIC).unwrap();
-        let (context, flat_context) = (Context::new(&RUBRIC, None, &[]).unwrap(), Context::new(&complete, None, &[]).unwrap());
+        let (context, flat_context) =
+            (Context::new(&RUBRIC, None, &[]).unwrap(), Context::new(&complete, None, &[]).unwrap());
         let weights: Vec<f64> = (0..RUBRIC.dimension()).map(|place| libm::sin(7.0 * place as f64)).collect();
         let mut scores = vec![0.0; complete.dimension()];
         for action in RUBRIC.all_actions().iter() {
-            let score: f64 = RUBRIC.features(&context, action).map(|(place, value)| f64::from(value) * weights[place]).sum();
+            let score: f64 = RUBRIC
+                .features(&context, action)
+                .map(|(place, value)| f64::from(value) * weights[place])
+                .sum();
             complete.features(&flat_context, action).for_each(|(place, _)| scores[place] = score);
         }
         for criterion in 0..3 {
             let said = flat_preference(&complete, &flat_context, (criterion, 2), (criterion, 0)).unwrap();
-            let factorized = Direction::prefer(&RUBRIC, &[(criterion, 2)], &[(criterion, 0)], When::Always).unwrap();
-            let response =
-                |direction: &Direction, of: &[f64]| direction.entries().map(|(place, share)| share * of[place]).sum::<f64>();
+            let factorized =
+                Direction::prefer(&RUBRIC, &[(criterion, 2)], &[(criterion, 0)], When::Always).unwrap();
+            let response = |direction: &Direction, of: &[f64]| {
+                direction.entries().map(|(place, share)| share * of[place]).sum::<f64>()
+            };
             assert!((response(&said, &scores) - response(&factorized, &weights)).abs() < 1e-12);
         }
     }

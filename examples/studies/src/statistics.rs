@@ -89,7 +89,8 @@ pub fn regression(points: &[(f64, f64)]) -> Option<Line> {
     }
     let slope = points.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum::<f64>() / spread;
     let intercept = y_mean - slope * x_mean;
-    let residuals: f64 = points.iter().map(|(x, y)| y - intercept - slope * x).map(|error| error * error).sum();
+    let residuals: f64 =
+        points.iter().map(|(x, y)| y - intercept - slope * x).map(|error| error * error).sum();
     let half = t95(n - 2) * (residuals / (n - 2) as f64 / spread).sqrt();
     Some(Line { slope, interval: (slope - half, slope + half), intercept })
 }
@@ -183,7 +184,9 @@ mod tests {
         close(line.intercept, 3.000_090_9, 1e-6);
         close((line.interval.1 - line.interval.0) / 2.0, 0.117_905_5 * 2.262_157_2, 2e-5);
         assert_eq!(regression(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
-        for (degrees, table) in [(1, 12.706), (3, 3.182), (4, 2.776), (5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)] {
+        for (degrees, table) in
+            [(1, 12.706), (3, 3.182), (4, 2.776), (5, 2.571), (10, 2.228), (30, 2.042), (1000, 1.962)]
+        {
             close(t95(degrees), table, 2e-3);
         }
     }

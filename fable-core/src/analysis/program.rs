@@ -51,7 +51,11 @@ pub const RESOLUTION: f64 = 1e-11;
 ///
 /// # Errors
 /// H of another shape than d x d, or another length of `out` than blocks squared.
-pub fn reduce<R, C, M>(catalog: &Catalog<'_>, relevance: &Matrix<f64, R, C, M>, out: &mut [f64]) -> Result<(), ProgramError>
+pub fn reduce<R, C, M>(
+    catalog: &Catalog<'_>,
+    relevance: &Matrix<f64, R, C, M>,
+    out: &mut [f64],
+) -> Result<(), ProgramError>
 where
     R: Dim,
     C: Dim,
@@ -139,7 +143,8 @@ impl<'p> Program<'p> {
         let mut sizes = [0; MAX_BLOCKS];
         let blocks = catalog.definition().blocks.len();
         for (block, size) in sizes.iter_mut().enumerate().take(blocks) {
-            *size = u16::try_from(catalog.dimension_of(BlockSet::from_bits(1 << block))).map_err(|_| ProgramError::Sizes)?;
+            *size = u16::try_from(catalog.dimension_of(BlockSet::from_bits(1 << block)))
+                .map_err(|_| ProgramError::Sizes)?;
         }
         Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
     }
@@ -196,7 +201,14 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         for (slot, size) in own.iter_mut().zip(sizes) {
             *slot = *size;
         }
-        Ok(Self { relevance, blocks, sizes: own, keep: Bits::EMPTY, forbid: Bits::EMPTY, parents: [Bits::EMPTY; N] })
+        Ok(Self {
+            relevance,
+            blocks,
+            sizes: own,
+            keep: Bits::EMPTY,
+            forbid: Bits::EMPTY,
+            parents: [Bits::EMPTY; N],
+        })
     }
 
     /// Keeps these blocks in any case, such as those that trusted statements touch.
@@ -266,13 +278,20 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
             count += 1;
         }
         let order = order.get_mut(..count).unwrap_or_default();
-        let worth = |block: &u16| self.entry(usize::from(*block), usize::from(*block)) / self.size(usize::from(*block));
+        let worth = |block: &u16| {
+            self.entry(usize::from(*block), usize::from(*block)) / self.size(usize::from(*block))
+        };
         order.sort_unstable_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.cmp(b)));
         self.tabulate(order, sums);
-        let mut search = Search { program: self, order, sums, k, slack, nodes, best: None, cut: None, first: false };
+        let mut search =
+            Search { program: self, order, sums, k, slack, nodes, best: None, cut: None, first: false };
         search.visit(0, &keep, self.size_of(&keep));
         let Some((error, retained)) = search.best else {
-            return Err(if search.cut.is_some() { ProgramError::NodeLimit } else { ProgramError::Infeasible { k } });
+            return Err(if search.cut.is_some() {
+                ProgramError::NodeLimit
+            } else {
+                ProgramError::Infeasible { k }
+            });
         };
         if let Some(bound) = search.cut {
             return Ok(Selection { retained, error, gap: if bound < error { error - bound } else { 0.0 } });
@@ -368,7 +387,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
                 // The sums without the block and, moved up by its size, those with it.
                 let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
                 let (low, high) = (at(index.checked_sub(size / 64)), at(index.checked_sub(size / 64 + 1)));
-                let moved = if size.is_multiple_of(64) { low } else { low << (size % 64) | high >> (64 - size % 64) };
+                let moved =
+                    if size.is_multiple_of(64) { low } else { low << (size % 64) | high >> (64 - size % 64) };
                 *slot = at(Some(index)) | moved;
             }
             later = row;
@@ -380,13 +400,16 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
 pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize)> {
     let definition = catalog.definition();
     let count = definition.components.len();
-    let main = move |block: &Block| block.mask(count).is_power_of_two() && !block.per_task && block.signal.is_none();
-    definition.blocks.iter().enumerate().filter(move |(_, block)| !main(block)).flat_map(move |(child, interaction)| {
-        let parents = definition.blocks.iter().enumerate();
-        parents
-            .filter(move |(_, block)| main(block) && block.mask(count) & interaction.mask(count) != 0)
-            .map(move |(parent, _)| (parent, child))
-    })
+    let main =
+        move |block: &Block| block.mask(count).is_power_of_two() && !block.per_task && block.signal.is_none();
+    definition.blocks.iter().enumerate().filter(move |(_, block)| !main(block)).flat_map(
+        move |(child, interaction)| {
+            let parents = definition.blocks.iter().enumerate();
+            parents
+                .filter(move |(_, block)| main(block) && block.mask(count) & interaction.mask(count) != 0)
+                .map(move |(parent, _)| (parent, child))
+        },
+    )
 }
 
 /// What can be wrong with a program.
@@ -424,8 +447,12 @@ pub enum ProgramError {
 impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BlockCount => f.write_str("a program needs between 1 and 128 blocks, or at most 1024 single coordinates"),
-            Self::Sizes => f.write_str("every block needs a coordinate, and all together can have at most 8192"),
+            Self::BlockCount => {
+                f.write_str("a program needs between 1 and 128 blocks, or at most 1024 single coordinates")
+            }
+            Self::Sizes => {
+                f.write_str("every block needs a coordinate, and all together can have at most 8192")
+            }
             Self::Shape { expected } => write!(f, "the matrix must have {expected} rows and columns"),
             Self::NotFinite => f.write_str("the entries of the relevance do not add up to a finite number"),
             Self::UnknownBlock => f.write_str("a rule names a block that does not exist"),

@@ -33,7 +33,8 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
             return self.settle(kept);
         };
         let bound = self.bound(place, kept, size);
-        let hopeless = |best: f64| if self.first { bound > best + self.slack } else { bound >= best - self.slack };
+        let hopeless =
+            |best: f64| if self.first { bound > best + self.slack } else { bound >= best - self.slack };
         if self.best.is_some_and(|(best, _)| hopeless(best)) {
             return false;
         }
@@ -102,7 +103,8 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
         let free = || self.order.iter().skip(place).map(|block| usize::from(*block));
         // Coordinates still to be omitted.
         let rest = free().map(|block| program.size(block)).sum::<f64>() - whole(self.k.saturating_sub(size));
-        let fixed: f64 = omitted.iter().map(|g| omitted.iter().map(|h| program.entry(g, h)).sum::<f64>()).sum();
+        let fixed: f64 =
+            omitted.iter().map(|g| omitted.iter().map(|h| program.entry(g, h)).sum::<f64>()).sum();
         let mut outer = Items::<N>::new();
         for f in free() {
             let own = program.size(f);

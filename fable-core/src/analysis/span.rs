@@ -108,10 +108,17 @@ impl<S: Storage<f64>> Span<S> {
     ///
     /// # Errors
     /// As for [`insert`](Self::insert); the features before the one without room are in the span then.
-    pub fn add(&mut self, catalog: &Catalog<'_>, context: &Context, feasible: &Feasible) -> Result<bool, SpanError> {
+    pub fn add(
+        &mut self,
+        catalog: &Catalog<'_>,
+        context: &Context,
+        feasible: &Feasible,
+    ) -> Result<bool, SpanError> {
         let before = self.rank;
         for action in feasible.set().iter() {
-            self.insert(catalog.features(context, action).map(|(coordinate, value)| (coordinate, f64::from(value))))?;
+            self.insert(
+                catalog.features(context, action).map(|(coordinate, value)| (coordinate, f64::from(value))),
+            )?;
         }
         Ok(self.rank > before)
     }
@@ -127,7 +134,9 @@ impl<S: Storage<f64>> Span<S> {
         for task in core::iter::once(None).chain((0..definition.tasks.len()).map(Some)) {
             for one in 0..=definition.signals.len() {
                 let mut signals = [0.0; crate::catalog::MAX_SIGNALS];
-                if let Some(signal) = signals.get_mut(..definition.signals.len()).and_then(|signals| signals.get_mut(one)) {
+                if let Some(signal) =
+                    signals.get_mut(..definition.signals.len()).and_then(|signals| signals.get_mut(one))
+                {
                     *signal = 1.0;
                 }
                 let signals = signals.get(..definition.signals.len()).unwrap_or(&[]);
@@ -140,7 +149,10 @@ impl<S: Storage<f64>> Span<S> {
     }
 
     /// Leaves the part of a vector outside the span in the row to work in; its length, or `None` when nothing is left.
-    fn remainder(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<Option<f64>, SpanError> {
+    fn remainder(
+        &mut self,
+        vector: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<Option<f64>, SpanError> {
         let dimension = self.dimension;
         if self.rank == dimension {
             // Everything is inside, and every row is taken: only look at the numbers.
@@ -239,7 +251,9 @@ mod tests {
         assert!(span.insert([(1, 2.0), (1, -1.0)]).unwrap());
         assert_eq!(span.rank(), 2);
         assert!(span.contains([(0, 5.0), (1, -7.0)]).unwrap());
-        assert!(!span.contains([(0, 5.0), (2, 1e-4)]).unwrap() && span.contains([(0, 5.0), (2, 1e-7)]).unwrap());
+        assert!(
+            !span.contains([(0, 5.0), (2, 1e-4)]).unwrap() && span.contains([(0, 5.0), (2, 1e-7)]).unwrap()
+        );
         assert!(span.insert([(2, 1.0)]).unwrap()); // the last row
         assert_eq!(span.rank(), 3);
         assert!(span.contains([(0, 1.0), (1, 2.0), (2, 3.0)]).unwrap() && !span.insert([(1, 1.0)]).unwrap());
@@ -273,7 +287,10 @@ mod tests {
         let mut span = Span::over(3, [0.0; 6]).unwrap();
         assert!(span.insert([(0, 2.0)]).unwrap());
         assert_eq!(span.insert([(1, 1.0)]), Err(SpanError::StorageLength { rank: 2 }));
-        assert_eq!(span.insert([(0, 1.0), (usize::MAX, 1.0)]), Err(SpanError::Coordinate { coordinate: usize::MAX }));
+        assert_eq!(
+            span.insert([(0, 1.0), (usize::MAX, 1.0)]),
+            Err(SpanError::Coordinate { coordinate: usize::MAX })
+        );
         for bad in [f64::NAN, f64::INFINITY, -1e101] {
             assert_eq!(span.contains([(1, bad)]), Err(SpanError::Coefficient { coordinate: 1 }));
         }

@@ -99,15 +99,19 @@ where
     }
     out.fill(0.0);
     for Prototype { context, weight, feasible } in prototypes {
-        let exponent =
-            |action| inverse_temperature * catalog.baseline::<f64>(context, action, policy.settings().cost_weight, None);
+        let exponent = |action| {
+            inverse_temperature
+                * catalog.baseline::<f64>(context, action, policy.settings().cost_weight, None)
+        };
         let largest = feasible.set().iter().map(exponent).fold(f64::NEG_INFINITY, f64::max);
         let probability = |action| libm::exp(exponent(action) - largest);
         let sum: f64 = feasible.set().iter().map(probability).sum();
         for action in feasible.set().iter() {
             let share = weight * probability(action) / sum;
-            let phi: heapless::Vec<(usize, f64), MAX_BLOCKS> =
-                catalog.features(context, action).map(|(coordinate, value)| (coordinate, f64::from(value))).collect();
+            let phi: heapless::Vec<(usize, f64), MAX_BLOCKS> = catalog
+                .features(context, action)
+                .map(|(coordinate, value)| (coordinate, f64::from(value)))
+                .collect();
             for &(i, a) in &phi {
                 for &(j, b) in &phi {
                     if let Some(entry) = out.get_mut((i, j)) {
@@ -151,7 +155,10 @@ where
 ///
 /// # Errors
 /// Two different shapes; nothing has changed then.
-pub fn weigh<T, R, C, G, R2, C2, M>(features: &mut Matrix<f64, R, C, G>, moment: &Matrix<T, R2, C2, M>) -> Result<(), SpcaError>
+pub fn weigh<T, R, C, G, R2, C2, M>(
+    features: &mut Matrix<f64, R, C, G>,
+    moment: &Matrix<T, R2, C2, M>,
+) -> Result<(), SpcaError>
 where
     T: Scalar,
     R: Dim,
@@ -174,7 +181,10 @@ where
 ///
 /// # Errors
 /// A matrix that is not square.
-pub fn omitted_error<R, C, M>(relevance: &Matrix<f64, R, C, M>, retained: &CoordinateSet) -> Result<f64, SpcaError>
+pub fn omitted_error<R, C, M>(
+    relevance: &Matrix<f64, R, C, M>,
+    retained: &CoordinateSet,
+) -> Result<f64, SpcaError>
 where
     R: Dim,
     C: Dim,
@@ -183,7 +193,12 @@ where
     square(relevance, relevance.nrows())?;
     let mut total = 0.0;
     for (_, column) in relevance.column_iter().enumerate().filter(|(j, _)| !retained.contains(*j)) {
-        total += column.iter().enumerate().filter(|(i, _)| !retained.contains(*i)).map(|(_, entry)| entry).sum::<f64>();
+        total += column
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !retained.contains(*i))
+            .map(|(_, entry)| entry)
+            .sum::<f64>();
     }
     Ok(total)
 }
@@ -213,7 +228,10 @@ where
 }
 
 /// Whether a matrix is n x n.
-fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(matrix: &Matrix<f64, R, C, M>, expected: usize) -> Result<(), SpcaError> {
+fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
+    matrix: &Matrix<f64, R, C, M>,
+    expected: usize,
+) -> Result<(), SpcaError> {
     if matrix.shape() == (expected, expected) { Ok(()) } else { Err(SpcaError::Shape { expected }) }
 }
 
@@ -248,10 +266,16 @@ pub enum SpcaError {
 impl fmt::Display for SpcaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Weight { prototype } => write!(f, "the weight of prototype {prototype} is not a number from 0 to 1"),
+            Self::Weight { prototype } => {
+                write!(f, "the weight of prototype {prototype} is not a number from 0 to 1")
+            }
             Self::WeightSum => f.write_str("the weights of the prototypes do not add up to 1"),
-            Self::ForeignPrototype { prototype } => write!(f, "prototype {prototype} was made for another catalog"),
-            Self::InverseTemperature => f.write_str("the inverse temperature must be a number from 0 to 1000000"),
+            Self::ForeignPrototype { prototype } => {
+                write!(f, "prototype {prototype} was made for another catalog")
+            }
+            Self::InverseTemperature => {
+                f.write_str("the inverse temperature must be a number from 0 to 1000000")
+            }
             Self::Shape { expected } => write!(f, "the matrix must have {expected} rows and columns"),
             Self::Posterior(error) => error.fmt(f),
         }

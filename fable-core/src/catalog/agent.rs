@@ -72,10 +72,14 @@ const SIMPLE_PREFERENCE: u8 = 3;
 /// An ordinary request: little at risk, clear, nothing to look up.
 const PLAIN: &[f32] = &[0.1, 0.1, 0.1, 0.1];
 
-const ANY_MEMORY: &[Part<'static>] =
-    &[Part::new(MEMORY, values![Memory::RecentMemory, Memory::SemanticMemory, Memory::PreferenceMemory, Memory::ProfileSummary])];
-const ANY_TOOL: &[Part<'static>] =
-    &[Part::new(TOOL, values![Tool::WebSearch, Tool::FileSearch, Tool::CodeExecution, Tool::PreferenceChecker, Tool::AskUser])];
+const ANY_MEMORY: &[Part<'static>] = &[Part::new(
+    MEMORY,
+    values![Memory::RecentMemory, Memory::SemanticMemory, Memory::PreferenceMemory, Memory::ProfileSummary],
+)];
+const ANY_TOOL: &[Part<'static>] = &[Part::new(
+    TOOL,
+    values![Tool::WebSearch, Tool::FileSearch, Tool::CodeExecution, Tool::PreferenceChecker, Tool::AskUser],
+)];
 
 /// The catalog of Appendices E and F.
 pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
@@ -124,10 +128,22 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
         Term::new(-0.08, Condition::Above(AMBIGUITY, 0.6), &[Part::new(STYLE, values![Style::Direct])]),
         // b_risk
         Term::new(0.20, Condition::Above(RISK, 0.65), &[Part::new(STYLE, values![Style::ConfirmFirst])]),
-        Term::new(-0.12, Condition::Above(RISK, 0.65), &[Part::new(STYLE, values![Style::Direct, Style::Concise])],),
+        Term::new(
+            -0.12,
+            Condition::Above(RISK, 0.65),
+            &[Part::new(STYLE, values![Style::Direct, Style::Concise])],
+        ),
         // b_task
-        Term::new(0.08, Condition::Tasks(&[CODING, ANALYSIS]), &[Part::new(STYLE, values![Style::StepByStep])]),
-        Term::new(0.06, Condition::Tasks(&[FACTUAL, SIMPLE_PREFERENCE]), &[Part::new(STYLE, values![Style::Concise])]),
+        Term::new(
+            0.08,
+            Condition::Tasks(&[CODING, ANALYSIS]),
+            &[Part::new(STYLE, values![Style::StepByStep])]
+        ),
+        Term::new(
+            0.06,
+            Condition::Tasks(&[FACTUAL, SIMPLE_PREFERENCE]),
+            &[Part::new(STYLE, values![Style::Concise])]
+        ),
     ],
     contrasts: &[
         Contrast::new(
@@ -136,7 +152,10 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
             values![Memory::NoMemory, Tool::NoTool, Style::Detailed]
         )
         .when(None, PLAIN)
-        .says("The user prefers brief answers to detailed ones.", "The user prefers detailed answers to brief ones."),
+        .says(
+            "The user prefers brief answers to detailed ones.",
+            "The user prefers detailed answers to brief ones."
+        ),
         Contrast::new(
             "steps_over_direct_in_coding",
             values![Memory::NoMemory, Tool::NoTool, Style::StepByStep],
@@ -193,14 +212,20 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
             values![Memory::NoMemory, Tool::NoTool, Style::Direct]
         )
         .when(None, &[0.1, 0.1, 0.8, 0.1])
-        .says("The user wants the recent conversation to be used.", "The user does not want the recent conversation to be used."),
+        .says(
+            "The user wants the recent conversation to be used.",
+            "The user does not want the recent conversation to be used."
+        ),
         Contrast::new(
             "profile_over_none",
             values![Memory::ProfileSummary, Tool::NoTool, Style::Direct],
             values![Memory::NoMemory, Tool::NoTool, Style::Direct]
         )
         .when(None, &[0.1, 0.1, 0.8, 0.1])
-        .says("The user wants the profile summary to be used.", "The user does not want the profile summary to be used."),
+        .says(
+            "The user wants the profile summary to be used.",
+            "The user does not want the profile summary to be used."
+        ),
     ],
     rules: &[],
 });
@@ -231,7 +256,8 @@ mod tests {
         b += when(q > 0.5 && t != "no_tool", 0.18) - when(q < 0.2 && t != "no_tool", 0.12);
         b += when(g > 0.6 && (t == "ask_user" || s == "ask_clarification"), 0.16);
         b -= when(g > 0.6 && s == "direct", 0.08);
-        b += when(r > 0.65 && s == "confirm_first", 0.20) - when(r > 0.65 && (s == "direct" || s == "concise"), 0.12);
+        b += when(r > 0.65 && s == "confirm_first", 0.20)
+            - when(r > 0.65 && (s == "direct" || s == "concise"), 0.12);
         b += when(matches!(task, Some("coding" | "analysis")) && s == "step_by_step", 0.08);
         b += when(matches!(task, Some("factual" | "simple_preference")) && s == "concise", 0.06);
         let memory = match m {
@@ -260,7 +286,14 @@ mod tests {
 
     #[test]
     fn reference_is_appendix_f_at_and_around_every_threshold() {
-        let tasks = [None, Some("coding"), Some("analysis"), Some("factual"), Some("simple_preference"), Some("planning")];
+        let tasks = [
+            None,
+            Some("coding"),
+            Some("analysis"),
+            Some("factual"),
+            Some("simple_preference"),
+            Some("planning"),
+        ];
         let levels = [
             0.0,
             0.2_f32.next_down(),
@@ -279,14 +312,19 @@ mod tests {
                 for (k, &other) in levels.iter().enumerate() {
                     let mut signals = [level; 4];
                     signals[(i + j + k) % 4] = other;
-                    let context = Context::new(&AGENT, task.map(|name| AGENT.task(name).unwrap()), &signals).unwrap();
+                    let context =
+                        Context::new(&AGENT, task.map(|name| AGENT.task(name).unwrap()), &signals).unwrap();
                     for index in 0..180 {
                         let values = AGENT.values(Action(index)).unwrap();
-                        let name = |c: usize| AGENT.definition().components[c].values[usize::from(values[c])].name;
+                        let name =
+                            |c: usize| AGENT.definition().components[c].values[usize::from(values[c])].name;
                         let (b, cost) = printed(task, signals, name(0), name(1), name(2));
                         for lambda in [0.0, 0.2, 1.0] {
                             let exact: f64 = AGENT.baseline(&context, Action(index), lambda, None);
-                            assert!((exact - (b - lambda * cost)).abs() < 1e-15, "{task:?} {signals:?} {index}");
+                            assert!(
+                                (exact - (b - lambda * cost)).abs() < 1e-15,
+                                "{task:?} {signals:?} {index}"
+                            );
                             let single: f32 = AGENT.baseline(&context, Action(index), lambda, None);
                             assert!((f64::from(single) - exact).abs() < 1e-6);
                         }
@@ -301,11 +339,19 @@ mod tests {
     #[test]
     fn names_of_the_paper_and_the_dimension_formula() {
         let (m, t, s, k) = (5, 6, 6, 10);
-        assert_eq!(AGENT.dimension(), m + t + s + k * s + k * t + (m - 1) + (t - 1) + 2 * s + m * t + m * s + t * s);
+        assert_eq!(
+            AGENT.dimension(),
+            m + t + s + k * s + k * t + (m - 1) + (t - 1) + 2 * s + m * t + m * s + t * s
+        );
         for name in ["coding", "analysis", "factual", "simple_preference"] {
             assert!(AGENT.task(name).is_ok());
         }
-        for name in ["style=concise", "task=coding*style=concise", "memory=recent_memory*tool=web_search", "risk*style=direct"] {
+        for name in [
+            "style=concise",
+            "task=coding*style=concise",
+            "memory=recent_memory*tool=web_search",
+            "risk*style=direct",
+        ] {
             assert!(AGENT.coordinate(name).is_some(), "{name}");
         }
     }

@@ -60,8 +60,11 @@ impl Catalog<'_> {
             let copies = if placed.per_task { self.arrow.leaves() } else { 1 };
             (0..copies).filter_map(move |copy| {
                 let inside = usize::from(placed.offset);
-                let start =
-                    if placed.per_task { self.arrow.leaf_coordinate(copy, inside)? } else { self.arrow.root_coordinate(inside) };
+                let start = if placed.per_task {
+                    self.arrow.leaf_coordinate(copy, inside)?
+                } else {
+                    self.arrow.root_coordinate(inside)
+                };
                 Some(start..start + usize::from(placed.size))
             })
         })
@@ -79,7 +82,8 @@ impl Catalog<'_> {
     /// The block that a coordinate belongs to; `None` past the dimension.
     #[must_use]
     pub fn block_of(&self, coordinate: usize) -> Option<usize> {
-        (0..self.definition.blocks.len()).find(|&block| self.block_ranges(block).any(|range| range.contains(&coordinate)))
+        (0..self.definition.blocks.len())
+            .find(|&block| self.block_ranges(block).any(|range| range.contains(&coordinate)))
     }
 }
 
@@ -90,9 +94,14 @@ mod tests {
 
     #[test]
     fn a_set_is_its_bits() {
-        for bits in [0, 1, 0b1011, 1 << 31, 1 << 32, 1 << 127, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_4455_6677] {
+        for bits in
+            [0, 1, 0b1011, 1 << 31, 1 << 32, 1 << 127, u128::MAX, 0x0123_4567_89ab_cdef_0011_2233_4455_6677]
+        {
             let set = BlockSet::from_bits(bits);
-            assert_eq!((set.bits(), set.len(), set.is_empty()), (bits, bits.count_ones() as usize, bits == 0));
+            assert_eq!(
+                (set.bits(), set.len(), set.is_empty()),
+                (bits, bits.count_ones() as usize, bits == 0)
+            );
             assert!(set.iter().eq((0..128).filter(|block| bits >> block & 1 == 1)));
             let mut again = BlockSet::EMPTY;
             set.iter().for_each(|block| again.insert(block));

@@ -93,7 +93,8 @@ impl Context {
     /// Whether the context fits a catalog; one made for another catalog may not.
     pub(crate) fn fits(&self, catalog: &Catalog<'_>) -> bool {
         let definition = catalog.definition();
-        usize::from(self.count) == definition.signals.len() && self.task().is_none_or(|task| task < definition.tasks.len())
+        usize::from(self.count) == definition.signals.len()
+            && self.task().is_none_or(|task| task < definition.tasks.len())
     }
 }
 
@@ -171,7 +172,9 @@ impl fmt::Display for ContextError {
         match self {
             Self::UnknownTask => f.write_str("the catalog has no such task"),
             Self::UnknownSignal => f.write_str("the catalog has no such signal"),
-            Self::SignalCount { expected } => write!(f, "a context of this catalog needs each of its {expected} signals once"),
+            Self::SignalCount { expected } => {
+                write!(f, "a context of this catalog needs each of its {expected} signals once")
+            }
             Self::SignalRange { signal } => write!(f, "signal {signal} is not a number from 0 to 1"),
         }
     }
@@ -194,13 +197,19 @@ mod tests {
         assert_eq!(Context::new(&AGENT, None, &good[..3]), Err(ContextError::SignalCount { expected: 4 }));
         assert_eq!(Context::new(&AGENT, None, &[0.5; 17]), Err(ContextError::SignalCount { expected: 4 }));
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -f32::MIN_POSITIVE, 1.0_f32.next_up()] {
-            assert_eq!(Context::new(&AGENT, None, &[0.0, bad, 0.0, 0.0]), Err(ContextError::SignalRange { signal: 1 }));
+            assert_eq!(
+                Context::new(&AGENT, None, &[0.0, bad, 0.0, 0.0]),
+                Err(ContextError::SignalRange { signal: 1 })
+            );
         }
         let repeated = [("risk", 0.0), ("risk", 0.0), ("ambiguity", 0.0), ("memory_need", 0.0)];
         assert_eq!(AGENT.context(None, repeated), Err(ContextError::SignalCount { expected: 4 }));
         assert_eq!(AGENT.context(None, [("mood", 0.0)]), Err(ContextError::UnknownSignal));
         assert_eq!(AGENT.context("golf", []), Err(ContextError::UnknownTask));
-        assert_eq!(AGENT.context(None, [("ambiguity", f32::NAN)]), Err(ContextError::SignalRange { signal: 1 }));
+        assert_eq!(
+            AGENT.context(None, [("ambiguity", f32::NAN)]),
+            Err(ContextError::SignalRange { signal: 1 })
+        );
     }
 
     #[test]

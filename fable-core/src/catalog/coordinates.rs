@@ -66,7 +66,9 @@ impl CoordinateSet {
                 let Some(position) = catalog.position(block, &values) else { continue };
                 let inside = usize::from(block.offset) + position;
                 if block.per_task {
-                    (0..arrow.leaves()).filter_map(|task| arrow.leaf_coordinate(task, inside)).for_each(|i| self.insert(i));
+                    (0..arrow.leaves())
+                        .filter_map(|task| arrow.leaf_coordinate(task, inside))
+                        .for_each(|i| self.insert(i));
                 } else {
                     self.insert(arrow.root_coordinate(inside));
                 }

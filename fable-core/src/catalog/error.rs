@@ -83,27 +83,47 @@ impl CatalogError {
             Self::TermCount => "a default score can have at most 64 terms",
             Self::DimensionTooLarge => "a dictionary can have at most 8192 coordinates",
             Self::BadName => "a name must not be empty and may use only letters, digits, '_' and '-'",
-            Self::DuplicateName => "two components, values, tasks, signals, contrasts or rules have the same name",
+            Self::DuplicateName => {
+                "two components, values, tasks, signals, contrasts or rules have the same name"
+            }
             Self::ReservedName => "'task' cannot be the name of a component or of a signal",
             Self::UnknownNull => "the null value of a component is not one of its values",
-            Self::BlockComponents => "a block names no component, one twice, or one that the catalog does not have",
+            Self::BlockComponents => {
+                "a block names no component, one twice, or one that the catalog does not have"
+            }
             Self::BlockSignal => "a block is scaled by a signal that the catalog does not have",
             Self::BlockTask => "a block is per task but the catalog has no tasks",
-            Self::BlockNull => "a block leaves out the null value but none of its components has one, or nothing would be left",
+            Self::BlockNull => {
+                "a block leaves out the null value but none of its components has one, or nothing would be left"
+            }
             Self::DuplicateBlock => "two blocks of the dictionary are the same",
             Self::BadCost => "a cost must be a number from 0 to 100",
             Self::BadWeight => "the weight of a term must be a number from -100 to 100",
             Self::BadThreshold => "a threshold must be a number from 0 to 1",
-            Self::TermCondition => "the condition of a term names a signal or task that the catalog does not have",
-            Self::TermValues => "a term applies to no value, to an unknown one, or names a component or value twice",
+            Self::TermCondition => {
+                "the condition of a term names a signal or task that the catalog does not have"
+            }
+            Self::TermValues => {
+                "a term applies to no value, to an unknown one, or names a component or value twice"
+            }
             Self::ContrastCount => "a catalog can declare at most 64 contrasts",
-            Self::ContrastContext => "a contrast needs a task of the catalog, or none, and each of its signals from 0 to 1",
-            Self::ContrastActions => "a contrast needs two complete actions that differ in exactly one component",
+            Self::ContrastContext => {
+                "a contrast needs a task of the catalog, or none, and each of its signals from 0 to 1"
+            }
+            Self::ContrastActions => {
+                "a contrast needs two complete actions that differ in exactly one component"
+            }
             Self::RuleCount => "a catalog can declare at most 32 rules",
-            Self::RuleCondition => "the condition of a rule names a signal or task that the catalog does not have",
+            Self::RuleCondition => {
+                "the condition of a rule names a signal or task that the catalog does not have"
+            }
             Self::RuleValues => "a rule names no value, an unknown one, or a component or value twice",
-            Self::RuleLeavesNothing => "where this rule holds, it and the rules that hold everywhere leave nothing to choose",
-            Self::RuleUnenforced => "this build does not enforce rules; turn on the feature `rules` of fable-core",
+            Self::RuleLeavesNothing => {
+                "where this rule holds, it and the rules that hold everywhere leave nothing to choose"
+            }
+            Self::RuleUnenforced => {
+                "this build does not enforce rules; turn on the feature `rules` of fable-core"
+            }
         }
     }
 }

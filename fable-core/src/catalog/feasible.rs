@@ -177,7 +177,9 @@ impl<'a> Rule<'a> {
     }
 
     pub(super) fn matches(&self, values: &[u8]) -> bool {
-        self.pattern.iter().all(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
+        self.pattern
+            .iter()
+            .all(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
     }
 }
 
@@ -191,7 +193,10 @@ pub fn removed_by<'r>(catalog: &Catalog<'_>, rules: &'r [Rule<'r>], action: Acti
 }
 
 /// The first of these rules that removes an action with these values.
-pub(super) fn removed<'r>(mut rules: impl Iterator<Item = &'r Rule<'r>> + Clone, values: &[u8]) -> Option<&'r Rule<'r>> {
+pub(super) fn removed<'r>(
+    mut rules: impl Iterator<Item = &'r Rule<'r>> + Clone,
+    values: &[u8],
+) -> Option<&'r Rule<'r>> {
     let listed = rules.clone().any(|rule| rule.effect == Effect::Only && rule.matches(values));
     rules.find(|rule| match rule.effect {
         Effect::Forbid => rule.matches(values),
@@ -216,7 +221,9 @@ impl Feasible {
                 return Err(FeasibleError::EmptyPattern { rule });
             }
             let component = |index: usize| pattern.get(index).map(|part| part.component);
-            if (0..pattern.len()).any(|index| (0..index).any(|earlier| component(earlier) == component(index))) {
+            if (0..pattern.len())
+                .any(|index| (0..index).any(|earlier| component(earlier) == component(index)))
+            {
                 return Err(FeasibleError::RepeatedComponent { rule });
             }
             if !pattern.iter().all(|part| check_part(catalog.definition().components, part)) {
@@ -224,7 +231,9 @@ impl Feasible {
             }
         }
         let mut set = ActionSet::EMPTY;
-        for action in catalog.all_actions().iter().filter(|&action| removed_by(catalog, rules, action).is_none()) {
+        for action in
+            catalog.all_actions().iter().filter(|&action| removed_by(catalog, rules, action).is_none())
+        {
             set.insert(action);
         }
         Self::from_set(catalog, set)
@@ -256,7 +265,12 @@ impl Feasible {
         self.narrow(catalog, values, true)
     }
 
-    fn narrow(&self, catalog: &Catalog<'_>, values: &[(&str, &str)], wanted: bool) -> Result<Self, FeasibleError> {
+    fn narrow(
+        &self,
+        catalog: &Catalog<'_>,
+        values: &[(&str, &str)],
+        wanted: bool,
+    ) -> Result<Self, FeasibleError> {
         if values.is_empty() {
             return Err(FeasibleError::EmptyPattern { rule: 0 });
         }
@@ -273,7 +287,8 @@ impl Feasible {
         let mut set = self.0;
         for action in self.0.iter() {
             let values = catalog.values(action).unwrap_or_default();
-            let matches = named.iter().zip(&values).all(|(named, value)| named.is_none_or(|named| named == *value));
+            let matches =
+                named.iter().zip(&values).all(|(named, value)| named.is_none_or(|named| named == *value));
             if matches != wanted {
                 set.remove(action);
             }
@@ -353,8 +368,12 @@ impl fmt::Display for FeasibleError {
         match self {
             Self::Empty => f.write_str("the constraints leave no feasible action"),
             Self::EmptyPattern { rule } => write!(f, "rule {rule} has an empty pattern"),
-            Self::UnknownValue { rule } => write!(f, "rule {rule} names an unknown component or value, a value twice, or none"),
-            Self::RepeatedComponent { rule } => write!(f, "rule {rule} names a component in two parts; put its values into one"),
+            Self::UnknownValue { rule } => {
+                write!(f, "rule {rule} names an unknown component or value, a value twice, or none")
+            }
+            Self::RepeatedComponent { rule } => {
+                write!(f, "rule {rule} names a component in two parts; put its values into one")
+            }
             Self::UnknownAction => f.write_str("the set has an action that is not in the catalog"),
         }
     }
@@ -400,7 +419,10 @@ mod tests {
                 None
             };
             assert_eq!(removed_by(&TAU2, RULES, Action(index)).map(|rule| rule.name), expected);
-            assert_eq!(Feasible::new(&TAU2, RULES).unwrap().set().contains(Action(index)), expected.is_none());
+            assert_eq!(
+                Feasible::new(&TAU2, RULES).unwrap().set().contains(Action(index)),
+                expected.is_none()
+            );
         }
     }
 
@@ -418,7 +440,10 @@ mod tests {
         ] {
             assert_eq!(reject(&[part]), FeasibleError::UnknownValue { rule: 0 });
         }
-        assert_eq!(reject(&[Part::new(0, &[0]), Part::new(0, &[1])]), FeasibleError::RepeatedComponent { rule: 0 });
+        assert_eq!(
+            reject(&[Part::new(0, &[0]), Part::new(0, &[1])]),
+            FeasibleError::RepeatedComponent { rule: 0 }
+        );
         assert_eq!(reject(&[Part::new(0, &[0, 1])]), FeasibleError::Empty);
         assert_eq!(Feasible::from_set(&TAU2, ActionSet::EMPTY), Err(FeasibleError::Empty));
         assert_eq!(Feasible::from_set(&TAU2, ActionSet::first(19)), Err(FeasibleError::UnknownAction));

@@ -37,14 +37,23 @@ impl<'m> Matching<'m> {
         let components = definition.components.iter().enumerate();
         let gone = components.clone().filter(move |(at, _)| own.component(*at).is_none());
         let gone = gone.map(move |(_, component)| part(RenameKind::Component, component.name));
-        let values = components.filter(move |(at, _)| own.component(*at).is_some()).flat_map(move |(at, component)| {
-            let values = (0..=u8::MAX).zip(component.values).filter(move |(value, _)| own.value(at, *value).is_none());
-            let component = Some(component.name);
-            values.map(move |(_, value)| LonePart { kind: RenameKind::Value, component, name: value.name })
-        });
+        let values = components.filter(move |(at, _)| own.component(*at).is_some()).flat_map(
+            move |(at, component)| {
+                let values = (0..=u8::MAX)
+                    .zip(component.values)
+                    .filter(move |(value, _)| own.value(at, *value).is_none());
+                let component = Some(component.name);
+                values.map(move |(_, value)| LonePart {
+                    kind: RenameKind::Value,
+                    component,
+                    name: value.name,
+                })
+            },
+        );
         let tasks = definition.tasks.iter().enumerate().filter(move |(at, _)| own.task(*at).is_none());
         let signals = definition.signals.iter().enumerate().filter(move |(at, _)| own.signal(*at).is_none());
-        let contrasts = definition.contrasts.iter().enumerate().filter(move |(at, _)| own.contrast(*at).is_none());
+        let contrasts =
+            definition.contrasts.iter().enumerate().filter(move |(at, _)| own.contrast(*at).is_none());
         gone.chain(values)
             .chain(tasks.map(move |(_, name)| part(RenameKind::Task, name)))
             .chain(signals.map(move |(_, name)| part(RenameKind::Signal, name)))

@@ -69,10 +69,14 @@ impl<'a> Rename<'a> {
     fn is_known(&self, old: &Matching<'_>) -> bool {
         let (from, to) = (old.from.definition(), old.to.definition());
         match self.kind {
-            RenameKind::Component => old.from.component(self.from).is_some() && old.to.component(self.to).is_some(),
+            RenameKind::Component => {
+                old.from.component(self.from).is_some() && old.to.component(self.to).is_some()
+            }
             RenameKind::Task => from.tasks.contains(&self.from) && to.tasks.contains(&self.to),
             RenameKind::Signal => from.signals.contains(&self.from) && to.signals.contains(&self.to),
-            RenameKind::Contrast => old.from.contrast(self.from).is_some() && old.to.contrast(self.to).is_some(),
+            RenameKind::Contrast => {
+                old.from.contrast(self.from).is_some() && old.to.contrast(self.to).is_some()
+            }
             RenameKind::Value => {
                 let find = |catalog: &Catalog<'_>, name: &str| {
                     let (component, value) = split(name)?;
@@ -106,7 +110,11 @@ pub(crate) struct Matching<'m> {
 
 impl<'m> Matching<'m> {
     /// The way from an old catalog to a new one, and back; or the first rename that cannot be meant.
-    pub(crate) fn both(old: &'m Catalog<'m>, new: &'m Catalog<'m>, renames: &'m [Rename<'m>]) -> Result<[Self; 2], usize> {
+    pub(crate) fn both(
+        old: &'m Catalog<'m>,
+        new: &'m Catalog<'m>,
+        renames: &'m [Rename<'m>],
+    ) -> Result<[Self; 2], usize> {
         let forward = Self { from: old, to: new, renames, back: false };
         for (index, rename) in renames.iter().enumerate() {
             let earlier = renames.iter().take(index).filter(|other| other.kind == rename.kind);
@@ -126,7 +134,8 @@ impl<'m> Matching<'m> {
     /// The names of the renamed parts of a kind, on this side and on the other.
     fn renamed(&self, kind: RenameKind) -> impl Iterator<Item = (&'m str, &'m str)> {
         let back = self.back;
-        let pair = move |rename: &Rename<'m>| if back { (rename.to, rename.from) } else { (rename.from, rename.to) };
+        let pair =
+            move |rename: &Rename<'m>| if back { (rename.to, rename.from) } else { (rename.from, rename.to) };
         self.renames.iter().filter(move |rename| rename.kind == kind).map(pair)
     }
 
@@ -180,7 +189,8 @@ impl<'m> Matching<'m> {
         let own = self.from.contrasts().get(contrast)?;
         let index = self.to.contrast(self.name(RenameKind::Contrast, own.name)?)?;
         let other = self.to.contrasts().get(index)?;
-        if own.task.map(|task| self.task(usize::from(task))) != other.task.map(|task| Some(usize::from(task))) {
+        if own.task.map(|task| self.task(usize::from(task))) != other.task.map(|task| Some(usize::from(task)))
+        {
             return None;
         }
         // What only one of the catalogs has must not narrow what the contrast is about.
@@ -190,7 +200,8 @@ impl<'m> Matching<'m> {
         };
         let unknown = |signal: usize| (0..own.signals.len()).all(|own| self.signal(own) != Some(signal));
         let added = |(signal, level): (usize, &f32)| *level <= 0.5 || !unknown(signal);
-        let same = own.signals.iter().enumerate().all(same_signal) && other.signals.iter().enumerate().all(added);
+        let same =
+            own.signals.iter().enumerate().all(same_signal) && other.signals.iter().enumerate().all(added);
         let same_values = |own: &[u8], other: &[u8]| {
             own.iter().enumerate().all(|(component, value)| match self.component(component) {
                 Some(there) => self.value(component, *value).as_ref() == other.get(there),
@@ -198,7 +209,8 @@ impl<'m> Matching<'m> {
             })
         };
         let same = same && same_values(own.prefer, other.prefer) && same_values(own.over, other.over);
-        (same && own.component().and_then(|component| self.component(component)) == other.component()).then_some(index)
+        (same && own.component().and_then(|component| self.component(component)) == other.component())
+            .then_some(index)
     }
 
     /// The same coordinate, by its place in a leaf or in the root.
@@ -216,7 +228,8 @@ impl<'m> Matching<'m> {
             Some(signal) => Some(u8::try_from(self.signal(usize::from(signal))?).ok()?),
             None => None,
         };
-        let same = |other: &&Placed| other.per_task == per_task && other.mask == mask && other.signal == signal;
+        let same =
+            |other: &&Placed| other.per_task == per_task && other.mask == mask && other.signal == signal;
         let other = self.to.single_blocks().iter().chain(self.to.product_blocks()).find(same)?;
         let count = self.to.definition().components.len();
         Some(usize::from(other.offset) + self.to.position(other, there.get(..count)?)?)
@@ -254,7 +267,10 @@ impl<'m> Matching<'m> {
         }
         // What is removed counts as it was chosen: values of it that were not allowed with anything do not forbid the rest.
         let same_rest = |one: &[u8], other: &[u8]| {
-            one.iter().zip(other).enumerate().all(|(component, (one, other))| kept & 1 << component != 0 || one == other)
+            one.iter()
+                .zip(other)
+                .enumerate()
+                .all(|(component, (one, other))| kept & 1 << component != 0 || one == other)
         };
         let all = |catalog: &Catalog<'_>| (0..).map(Action).take(catalog.actions());
         let mut forbidden = ActionSet::EMPTY;
@@ -291,7 +307,11 @@ impl<'m> Matching<'m> {
                 return false;
             }
             // The next values of the components that this side says nothing about.
-            let open = there.iter_mut().zip(components).enumerate().filter(|(component, _)| known & 1 << component == 0);
+            let open = there
+                .iter_mut()
+                .zip(components)
+                .enumerate()
+                .filter(|(component, _)| known & 1 << component == 0);
             let mut next = open.map(|(_, (value, own))| {
                 *value = if usize::from(*value) + 1 < own.values.len() { *value + 1 } else { 0 };
                 *value > 0

@@ -148,8 +148,16 @@ pub struct Definition<'a> {
 
 impl Definition<'_> {
     /// Nothing at all; a base for `..Definition::EMPTY`.
-    pub const EMPTY: Self =
-        Self { name: "", components: &[], tasks: &[], signals: &[], blocks: &[], terms: &[], contrasts: &[], rules: &[] };
+    pub const EMPTY: Self = Self {
+        name: "",
+        components: &[],
+        tasks: &[],
+        signals: &[],
+        blocks: &[],
+        terms: &[],
+        contrasts: &[],
+        rules: &[],
+    };
 }
 
 /// A validated catalog. See the [module](self).
@@ -171,7 +179,8 @@ pub struct Catalog<'a> {
 macro_rules! catalog {
     ($definition:expr) => {{
         const DEFINITION: $crate::catalog::Definition<'static> = $definition;
-        const CATALOG: $crate::catalog::Catalog<'static> = match $crate::catalog::Catalog::try_new(DEFINITION) {
+        const CATALOG: $crate::catalog::Catalog<'static> = match $crate::catalog::Catalog::try_new(DEFINITION)
+        {
             Ok(catalog) => catalog,
             Err(error) => panic!("{}", error.message()),
         };
@@ -420,10 +429,9 @@ impl<'a> Catalog<'a> {
 
     /// Number of coordinates along a component of a block.
     pub(crate) fn radix(&self, block: &Placed, component: usize) -> usize {
-        self.definition
-            .components
-            .get(component)
-            .map_or(0, |component| component.values.len() - usize::from(block.without_null && component.null.is_some()))
+        self.definition.components.get(component).map_or(0, |component| {
+            component.values.len() - usize::from(block.without_null && component.null.is_some())
+        })
     }
 
     /// Which coordinate of the block an action with these values has, counted from the start of the block.
@@ -470,7 +478,8 @@ impl<'a> Catalog<'a> {
     ) -> impl Iterator<Item = (usize, f32)> {
         let (plus, minus) = (self.values(prefer), self.values(over));
         let values = plus.iter().flatten().zip(minus.iter().flatten());
-        let differing = values.zip(0..).fold(0_u8, |bits, ((plus, minus), bit)| bits | u8::from(plus != minus) << bit);
+        let differing =
+            values.zip(0..).fold(0_u8, |bits, ((plus, minus), bit)| bits | u8::from(plus != minus) << bit);
         // Only blocks with a differing component have different features.
         let blocks = move || self.placed_blocks(blocks).filter(move |block| block.mask & differing != 0);
         let minus = blocks().filter_map(move |block| self.feature(block, context, minus.as_ref()?));
@@ -497,7 +506,8 @@ impl<'a> Catalog<'a> {
 
     /// Some blocks, or all.
     fn placed_blocks(&self, blocks: Option<BlockSet>) -> impl Iterator<Item = &Placed> {
-        let counts = move |block: &&Placed| blocks.is_none_or(|blocks| blocks.contains(usize::from(block.index)));
+        let counts =
+            move |block: &&Placed| blocks.is_none_or(|blocks| blocks.contains(usize::from(block.index)));
         self.single_blocks().iter().chain(self.product_blocks()).filter(counts)
     }
 
@@ -548,7 +558,13 @@ impl<'a> Catalog<'a> {
     ///
     /// The sum runs over the components first and then over the terms that span several of them, each number rounded once
     /// to `T`.
-    pub(crate) fn baseline<T: Number>(&self, context: &Context, action: Action, lambda: f64, default: Option<f64>) -> T {
+    pub(crate) fn baseline<T: Number>(
+        &self,
+        context: &Context,
+        action: Action,
+        lambda: f64,
+        default: Option<f64>,
+    ) -> T {
         let values = self.values(action).unwrap_or_default();
         let active = if default.is_none() { self.active_terms(context) } else { 0 };
         let mut total = T::ZERO;
@@ -556,7 +572,11 @@ impl<'a> Catalog<'a> {
             let cost = component.values.get(usize::from(value)).map_or(0.0, |value| value.cost);
             let mut score = T::from_f64(-lambda * cost);
             for term in self.terms(active & !self.spanning) {
-                if term.applies.iter().any(|part| usize::from(part.component) == index && part.contains(value)) {
+                if term
+                    .applies
+                    .iter()
+                    .any(|part| usize::from(part.component) == index && part.contains(value))
+                {
                     score += T::from_f64(term.weight);
                 }
             }
@@ -573,7 +593,10 @@ impl<'a> Catalog<'a> {
     #[inline]
     pub fn default_score(&self, context: &Context, action: Action) -> f64 {
         let values = self.values(action).unwrap_or_default();
-        self.terms(self.active_terms(context)).filter(|term| term.meets(&values)).map(|term| term.weight).sum()
+        self.terms(self.active_terms(context))
+            .filter(|term| term.meets(&values))
+            .map(|term| term.weight)
+            .sum()
     }
 
     /// The cost of an action, the sum of its values' costs.
@@ -582,13 +605,21 @@ impl<'a> Catalog<'a> {
     pub fn cost(&self, action: Action) -> f64 {
         let values = self.values(action).unwrap_or_default();
         let values = self.definition.components.iter().zip(&values);
-        values.map(|(component, &value)| component.values.get(usize::from(value)).map_or(0.0, |value| value.cost)).sum()
+        values
+            .map(|(component, &value)| {
+                component.values.get(usize::from(value)).map_or(0.0, |value| value.cost)
+            })
+            .sum()
     }
 
     /// The terms whose condition holds, one bit each.
     #[inline]
     pub(crate) fn active_terms(&self, context: &Context) -> u64 {
-        self.definition.terms.iter().rev().fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
+        self.definition
+            .terms
+            .iter()
+            .rev()
+            .fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
     }
 
     /// The terms that name several components and so are not a sum over components, one bit each.

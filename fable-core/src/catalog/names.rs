@@ -116,7 +116,8 @@ impl Catalog<'_> {
     /// ```
     #[must_use]
     pub fn coordinate(&self, name: &str) -> Option<usize> {
-        (0..self.dimension()).find(|&index| self.coordinate_name(index).is_some_and(|found| prints(name, &found)))
+        (0..self.dimension())
+            .find(|&index| self.coordinate_name(index).is_some_and(|found| prints(name, &found)))
     }
 
     /// The name of an action; `None` outside the catalog.
@@ -178,7 +179,16 @@ mod tests {
 
     #[test]
     fn foreign_names_are_not_found() {
-        for name in ["", "style", "style=", "style=loud", "style=concise*", "*style=concise", "style=concise ", "task=coding"] {
+        for name in [
+            "",
+            "style",
+            "style=",
+            "style=loud",
+            "style=concise*",
+            "*style=concise",
+            "style=concise ",
+            "task=coding",
+        ] {
             assert_eq!(AGENT.coordinate(name), None, "{name:?}");
             assert_eq!(AGENT.action_named(name), None, "{name:?}");
         }

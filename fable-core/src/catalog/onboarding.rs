@@ -67,7 +67,10 @@ impl Direction {
     ///
     /// # Errors
     /// An unknown or repeated coordinate, a coefficient that is zero or out of range, none or too many, or two tasks.
-    pub fn new(catalog: &Catalog<'_>, entries: impl IntoIterator<Item = (usize, f64)>) -> Result<Self, OnboardingError> {
+    pub fn new(
+        catalog: &Catalog<'_>,
+        entries: impl IntoIterator<Item = (usize, f64)>,
+    ) -> Result<Self, OnboardingError> {
         let mut direction = Self::default();
         for (coordinate, coefficient) in entries {
             let index = u16::try_from(coordinate).map_err(|_| OnboardingError::UnknownCoordinate)?;
@@ -103,10 +106,18 @@ impl Direction {
     ///
     /// # Errors
     /// [`OnboardingError::NoCoordinate`] when the dictionary has no such coordinate, otherwise as [`Direction::new`].
-    pub fn prefer(catalog: &Catalog<'_>, prefer: &[(u8, u8)], over: &[(u8, u8)], when: When) -> Result<Self, OnboardingError> {
+    pub fn prefer(
+        catalog: &Catalog<'_>,
+        prefer: &[(u8, u8)],
+        over: &[(u8, u8)],
+        when: When,
+    ) -> Result<Self, OnboardingError> {
         let wanted = coordinate_of(catalog, prefer, when)?;
         let unwanted = if over.is_empty() { None } else { Some(coordinate_of(catalog, over, when)?) };
-        Self::new(catalog, core::iter::once((wanted, 1.0)).chain(unwanted.map(|coordinate| (coordinate, -1.0))))
+        Self::new(
+            catalog,
+            core::iter::once((wanted, 1.0)).chain(unwanted.map(|coordinate| (coordinate, -1.0))),
+        )
     }
 
     /// The entries as (coordinate, coefficient).
@@ -156,8 +167,11 @@ fn coordinate_of(catalog: &Catalog<'_>, side: &[(u8, u8)], when: When) -> Result
     let mut mask = 0_u8;
     let mut values = [0_u8; MAX_COMPONENTS];
     for &(component, value) in side {
-        let known = components.get(usize::from(component)).is_some_and(|component| usize::from(value) < component.values.len());
-        let slot = values.get_mut(usize::from(component)).filter(|_| known).ok_or(OnboardingError::UnknownValue)?;
+        let known = components
+            .get(usize::from(component))
+            .is_some_and(|component| usize::from(value) < component.values.len());
+        let slot =
+            values.get_mut(usize::from(component)).filter(|_| known).ok_or(OnboardingError::UnknownValue)?;
         if mask >> component & 1 == 1 {
             return Err(OnboardingError::UnknownValue);
         }
@@ -174,10 +188,13 @@ fn coordinate_of(catalog: &Catalog<'_>, side: &[(u8, u8)], when: When) -> Result
         .single_blocks()
         .iter()
         .chain(catalog.product_blocks())
-        .find(|block| block.mask == mask && block.per_task == task.is_some() && block.signal.map(usize::from) == signal)
+        .find(|block| {
+            block.mask == mask && block.per_task == task.is_some() && block.signal.map(usize::from) == signal
+        })
         .ok_or(OnboardingError::NoCoordinate)?;
     let values = values.get(..components.len()).unwrap_or(&[]);
-    let inside = usize::from(block.offset) + catalog.position(block, values).ok_or(OnboardingError::NoCoordinate)?;
+    let inside =
+        usize::from(block.offset) + catalog.position(block, values).ok_or(OnboardingError::NoCoordinate)?;
     match task {
         Some(task) => catalog.layout().leaf_coordinate(task, inside).ok_or(OnboardingError::NoCoordinate),
         None => Ok(catalog.layout().root_coordinate(inside)),
@@ -224,7 +241,9 @@ impl fmt::Display for OnboardingError {
             Self::UnknownValue => "a statement names an unknown component or value, or a component twice",
             Self::UnknownCondition => "a statement names an unknown task or signal",
             Self::NoCoordinate => "the dictionary has no coordinate for this combination of values",
-            Self::TwoTasks => "a direction can touch coordinates of one task only; state one preference per task",
+            Self::TwoTasks => {
+                "a direction can touch coordinates of one task only; state one preference per task"
+            }
             Self::Response => "a response must be a number from -1 to 1",
             Self::Precision => "a precision must be 0 or a number from 0.000001 to 1000000",
         })
@@ -239,21 +258,31 @@ mod tests {
     use crate::catalog::{AGENT, RUBRIC};
 
     fn names(direction: &Direction) -> Vec<(String, f64)> {
-        direction.entries().map(|(index, value)| (AGENT.coordinate_name(index).unwrap().to_string(), value)).collect()
+        direction
+            .entries()
+            .map(|(index, value)| (AGENT.coordinate_name(index).unwrap().to_string(), value))
+            .collect()
     }
 
     #[test]
     fn prefer_follows_the_stated_semantics() {
-        let prefer =
-            |prefer: &[(u8, u8)], over: &[(u8, u8)], when| Direction::prefer(&AGENT, prefer, over, when).map(|d| names(&d));
+        let prefer = |prefer: &[(u8, u8)], over: &[(u8, u8)], when| {
+            Direction::prefer(&AGENT, prefer, over, when).map(|d| names(&d))
+        };
         let entry = |name: &str, value: f64| (name.to_owned(), value);
         assert_eq!(
             prefer(&[(2, 1)], &[(2, 2)], When::Always).unwrap(),
             [entry("style=concise", 1.0), entry("style=detailed", -1.0)]
         );
         assert_eq!(prefer(&[(2, 1)], &[], When::Signal(0)).unwrap(), [entry("risk*style=concise", 1.0)]);
-        assert_eq!(prefer(&[(1, 1), (0, 1)], &[], When::Always).unwrap(), [entry("memory=recent_memory*tool=web_search", 1.0)]);
-        assert_eq!(prefer(&[(1, 1)], &[], When::Task(9)).unwrap(), [entry("task=troubleshooting*tool=web_search", 1.0)]);
+        assert_eq!(
+            prefer(&[(1, 1), (0, 1)], &[], When::Always).unwrap(),
+            [entry("memory=recent_memory*tool=web_search", 1.0)]
+        );
+        assert_eq!(
+            prefer(&[(1, 1)], &[], When::Task(9)).unwrap(),
+            [entry("task=troubleshooting*tool=web_search", 1.0)]
+        );
         assert_eq!(prefer(&[(0, 1)], &[], When::Task(0)), Err(OnboardingError::NoCoordinate));
         assert_eq!(prefer(&[(0, 0)], &[], When::Signal(2)), Err(OnboardingError::NoCoordinate));
         assert_eq!(prefer(&[(0, 0), (1, 0), (2, 0)], &[], When::Always), Err(OnboardingError::NoCoordinate));
@@ -277,8 +306,14 @@ mod tests {
             assert_eq!(reject(&[(0, bad)]), OnboardingError::Coefficient);
         }
         let many = (0..30).map(|index| (index, 1.0));
-        assert_eq!(Direction::new(&AGENT, many.map(|(index, value)| (index + 200, value))), Err(OnboardingError::TooMany));
-        assert_eq!(Direction::from_names(&RUBRIC, &[("style=concise", 1.0)]), Err(OnboardingError::UnknownCoordinate));
+        assert_eq!(
+            Direction::new(&AGENT, many.map(|(index, value)| (index + 200, value))),
+            Err(OnboardingError::TooMany)
+        );
+        assert_eq!(
+            Direction::from_names(&RUBRIC, &[("style=concise", 1.0)]),
+            Err(OnboardingError::UnknownCoordinate)
+        );
         assert_eq!(Direction::new(&AGENT, [(0, 1.0), (12, 1.0)]), Err(OnboardingError::TwoTasks));
     }
 }

@@ -32,7 +32,9 @@ impl Condition<'_> {
         // Which of below, equal and above will do.
         let (index, threshold, [below, equal, above]) = match *self {
             Self::Always => return true,
-            Self::Tasks(tasks) => return context.task().is_some_and(|task| tasks.iter().any(|&t| usize::from(t) == task)),
+            Self::Tasks(tasks) => {
+                return context.task().is_some_and(|task| tasks.iter().any(|&t| usize::from(t) == task));
+            }
             Self::Above(index, threshold) => (index, threshold, [false, false, true]),
             Self::AtLeast(index, threshold) => (index, threshold, [false, true, true]),
             Self::AtMost(index, threshold) => (index, threshold, [true, true, false]),
@@ -65,6 +67,8 @@ impl<'a> Term<'a> {
     /// Whether an action with these values is meant.
     #[inline]
     pub(crate) fn meets(&self, values: &[u8]) -> bool {
-        self.applies.iter().any(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
+        self.applies
+            .iter()
+            .any(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
     }
 }

@@ -122,7 +122,9 @@ impl<'r> Round<'r> {
         let Some(first) = scores.first_mut() else { return };
         *first = T::ZERO;
         let mut len = 1;
-        for (component, (start, count)) in self.starts.iter().zip(&self.counts).enumerate().take(self.last + 1).rev() {
+        for (component, (start, count)) in
+            self.starts.iter().zip(&self.counts).enumerate().take(self.last + 1).rev()
+        {
             let Some((head, tail)) = scores.split_at_mut_checked(len) else { return };
             let mut numbers = table.iter().skip(*start);
             let number = numbers.next().copied().unwrap_or(T::ZERO);
@@ -136,7 +138,12 @@ impl<'r> Round<'r> {
             }
             len *= count;
             let Some(grown) = scores.get_mut(..len) else { return };
-            for block in self.catalog.product_blocks().iter().filter(|block| block.mask.trailing_zeros() as usize == component) {
+            for block in self
+                .catalog
+                .product_blocks()
+                .iter()
+                .filter(|block| block.mask.trailing_zeros() as usize == component)
+            {
                 if let Some((entries, factor)) = self.entries(block, theta, usize::MAX) {
                     self.add_product(block, component, entries, factor, grown);
                 }
@@ -165,7 +172,9 @@ impl<'r> Round<'r> {
         let components = self.catalog.definition().components;
         table.fill([T::ZERO; ROWS]);
         self.add_singles(v, rows, top, table);
-        let (Some(start), Some(count)) = (self.starts.get(self.last), self.counts.get(self.last)) else { return };
+        let (Some(start), Some(count)) = (self.starts.get(self.last), self.counts.get(self.last)) else {
+            return;
+        };
         let Some((table, run)) = table.split_at_mut_checked(start + count) else { return };
         let mut values = Values::new();
         let _ = values.resize(self.last, 0); // fewer than there are components
@@ -233,9 +242,14 @@ impl<'r> Round<'r> {
     /// One number per value: reference and one-component blocks.
     fn tabulate<T: Number>(&self, theta: &[T], table: &mut [T]) {
         let components = self.catalog.definition().components;
-        for (number, value) in table.iter_mut().zip(components.iter().flat_map(|component| component.values)) {
+        for (number, value) in table.iter_mut().zip(components.iter().flat_map(|component| component.values))
+        {
             // A product with 1 is exact; on a device without a double-precision unit it is also slow.
-            *number = T::from_f64(if self.cost_weight == 1.0 { -value.cost } else { -self.cost_weight * value.cost });
+            *number = T::from_f64(if self.cost_weight == 1.0 {
+                -value.cost
+            } else {
+                -self.cost_weight * value.cost
+            });
         }
         for term in self.catalog.terms(self.terms & !self.catalog.spanning_terms()) {
             for part in term.applies {
@@ -290,7 +304,14 @@ impl<'r> Round<'r> {
     }
 
     /// Adds a block of several components, the first of which is `from`, to the scores of all combinations from there on.
-    fn add_product<T: Number>(&self, block: &Placed, from: usize, entries: &[T], factor: T, scores: &mut [T]) {
+    fn add_product<T: Number>(
+        &self,
+        block: &Placed,
+        from: usize,
+        entries: &[T],
+        factor: T,
+        scores: &mut [T],
+    ) {
         let own = block.has(self.last);
         let mut fixed = self.last;
         while fixed > from && block.has(fixed - 1) == own && !(own && block.without_null) {
@@ -299,7 +320,9 @@ impl<'r> Round<'r> {
         let mut strides = [0; MAX_COMPONENTS];
         let null = self.left_out(block, self.last).filter(|_| own);
         let mut stride = if own { self.tail(fixed) - usize::from(null.is_some()) } else { 1 };
-        for (component, slot) in strides.iter_mut().enumerate().take(fixed).rev().filter(|(component, _)| block.has(*component)) {
+        for (component, slot) in
+            strides.iter_mut().enumerate().take(fixed).rev().filter(|(component, _)| block.has(*component))
+        {
             *slot = stride;
             stride *= self.catalog.radix(block, component);
         }
@@ -308,7 +331,8 @@ impl<'r> Round<'r> {
 
     /// The null value of a component if the block leaves it out.
     fn left_out(&self, block: &Placed, component: usize) -> Option<usize> {
-        let null = if block.without_null { self.catalog.definition().components.get(component)?.null } else { None };
+        let null =
+            if block.without_null { self.catalog.definition().components.get(component)?.null } else { None };
         null.map(usize::from)
     }
 
@@ -388,7 +412,13 @@ impl<T: Number> Product<'_, T> {
     fn add(&self, position: usize, run: &mut [T]) {
         if self.own {
             let len = run.len() - usize::from(self.null.is_some());
-            add(Plain, run, self.entries.get(position..position + len).unwrap_or(&[]), self.factor, self.null);
+            add(
+                Plain,
+                run,
+                self.entries.get(position..position + len).unwrap_or(&[]),
+                self.factor,
+                self.null,
+            );
         } else if let Some(entry) = self.entries.get(position) {
             let shared = self.factor * *entry;
             for score in run {
@@ -400,7 +430,13 @@ impl<T: Number> Product<'_, T> {
 
 /// numbers += factor * entries, passing over a left-out value.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn add<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &[S], factor: T, left_out: Option<usize>) {
+fn add<T: Number, V: Copy, S: Sum<T, V>>(
+    v: V,
+    numbers: &mut [S],
+    entries: &[S],
+    factor: T,
+    left_out: Option<usize>,
+) {
     match left_out.and_then(|null| numbers.split_at_mut_checked(null)) {
         None => add_all(v, numbers, entries, factor),
         Some((before, after)) => {
@@ -515,7 +551,10 @@ pub(crate) fn best<T: Number>(feasible: &ActionSet, scores: &[T]) -> Option<(Act
     let mut best = None;
     let mut highest = T::from_f64(f64::NEG_INFINITY);
     for ((word, scores), first) in feasible.words().iter().zip(scores.chunks(32)).zip((0_u16..).step_by(32)) {
-        #[expect(clippy::needless_bitwise_bool, reason = "no branches, 32 actions at once; most words hold no new maximum")]
+        #[expect(
+            clippy::needless_bitwise_bool,
+            reason = "no branches, 32 actions at once; most words hold no new maximum"
+        )]
         if HOST && !scores.iter().fold(false, |higher, score| higher | (*score > highest)) {
             continue;
         }

@@ -88,7 +88,9 @@ impl<'a> Catalog<'a> {
     /// Whether a rule of the catalog removes an action in a context.
     #[inline(never)]
     pub(crate) fn forbids(&self, context: &Context, action: Action) -> bool {
-        let Some(values) = self.values(action).filter(|_| cfg!(feature = "rules") && !self.rules().is_empty()) else {
+        let Some(values) =
+            self.values(action).filter(|_| cfg!(feature = "rules") && !self.rules().is_empty())
+        else {
             return false;
         };
         // As `removed`, in one pass.

@@ -43,7 +43,14 @@ crate::component! {
 pub const TAU2: Catalog<'static> = crate::catalog!(Definition {
     name: "tau2",
     components: &[Memory::COMPONENT, Tool::COMPONENT, Style::COMPONENT],
-    blocks: &[Block::main(0), Block::main(1), Block::main(2), Block::pair(0, 1), Block::pair(0, 2), Block::pair(1, 2)],
+    blocks: &[
+        Block::main(0),
+        Block::main(1),
+        Block::main(2),
+        Block::pair(0, 1),
+        Block::pair(0, 2),
+        Block::pair(1, 2)
+    ],
     contrasts: &[
         Contrast::new(
             "conversation_over_current_turn",
@@ -77,13 +84,19 @@ pub const TAU2: Catalog<'static> = crate::catalog!(Definition {
             values![Memory::CurrentTurn, Tool::Standard, Style::Concise],
             values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
         )
-        .says("The customer prefers brief answers.", "The customer prefers plain answers to the briefest ones."),
+        .says(
+            "The customer prefers brief answers.",
+            "The customer prefers plain answers to the briefest ones."
+        ),
         Contrast::new(
             "guided_over_direct",
             values![Memory::CurrentTurn, Tool::Standard, Style::Guided],
             values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
         )
-        .says("The customer prefers to be guided through each step.", "The customer prefers plain answers to being guided."),
+        .says(
+            "The customer prefers to be guided through each step.",
+            "The customer prefers plain answers to being guided."
+        ),
         Contrast::new(
             "concise_over_guided",
             values![Memory::CurrentTurn, Tool::Standard, Style::Concise],

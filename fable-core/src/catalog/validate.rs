@@ -3,8 +3,9 @@
 //! Everything is `const fn`, which has no iterators yet: `while let [first, rest @ ..] = slice` walks a slice instead.
 
 use super::{
-    Block, CatalogError, Component, Condition, Contrast, Definition, Effect, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS,
-    MAX_CONTRASTS, MAX_RULES, MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, StandingRule, Term, Value,
+    Block, CatalogError, Component, Condition, Contrast, Definition, Effect, MAX_ACTIONS, MAX_BLOCKS,
+    MAX_COMPONENTS, MAX_CONTRASTS, MAX_RULES, MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT,
+    Part, StandingRule, Term, Value,
 };
 use crate::numbers::{Fingerprint, Range, within};
 
@@ -195,7 +196,11 @@ const fn components(mut components: &[Component<'_>]) -> Result<u16, CatalogErro
     Ok(actions as u16)
 }
 
-const fn check_block(definition: &Definition<'_>, block: Block, mut later: &[Block]) -> Result<(), CatalogError> {
+const fn check_block(
+    definition: &Definition<'_>,
+    block: Block,
+    mut later: &[Block],
+) -> Result<(), CatalogError> {
     let count = definition.components.len();
     let mask = block.mask(count);
     if mask == 0 || mask >> count != 0 {
@@ -252,7 +257,11 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
 }
 
 /// A condition is sound when its signal or tasks exist; `unknown` says that they do not.
-const fn check_condition(definition: &Definition<'_>, when: Condition<'_>, unknown: CatalogError) -> Result<(), CatalogError> {
+const fn check_condition(
+    definition: &Definition<'_>,
+    when: Condition<'_>,
+    unknown: CatalogError,
+) -> Result<(), CatalogError> {
     match when {
         Condition::Always => {}
         Condition::Above(signal, threshold)
@@ -513,7 +522,10 @@ pub(super) const fn shape(definition: &Definition<'_>, start: Fingerprint) -> Fi
             Effect::Require => 1,
             Effect::Only => 2,
         };
-        sum = pattern(condition(sum.text(standing.rule.name).u64(effect), standing.when), standing.rule.pattern);
+        sum = pattern(
+            condition(sum.text(standing.rule.name).u64(effect), standing.when),
+            standing.rule.pattern,
+        );
         rules = rest;
     }
     sum

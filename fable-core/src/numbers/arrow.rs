@@ -46,7 +46,11 @@ impl Layout {
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "checked")]
     pub const fn new(leaves: usize, leaf: usize, root: usize) -> Option<Self> {
-        if leaves > MAX_TASKS || leaf > MAX_DIMENSION || root > MAX_DIMENSION || leaves * leaf + root > MAX_DIMENSION {
+        if leaves > MAX_TASKS
+            || leaf > MAX_DIMENSION
+            || root > MAX_DIMENSION
+            || leaves * leaf + root > MAX_DIMENSION
+        {
             return None;
         }
         Some(Self { leaves: leaves as u16, leaf: leaf as u16, root: root as u16 })
@@ -108,7 +112,11 @@ impl Layout {
     /// The coordinate at a place inside the leaf of `task`.
     #[must_use]
     pub const fn leaf_coordinate(&self, task: usize, inside: usize) -> Option<usize> {
-        if task < self.leaves as usize && inside < self.leaf as usize { Some(task * self.leaf as usize + inside) } else { None }
+        if task < self.leaves as usize && inside < self.leaf as usize {
+            Some(task * self.leaf as usize + inside)
+        } else {
+            None
+        }
     }
 
     /// The coordinate at a place inside the root.
@@ -178,14 +186,23 @@ impl Layout {
     }
 
     /// The leaf of a task and the root, mutable; `None` when the storage is too short.
-    pub(crate) fn split_mut<'s, T>(&self, packed: &'s mut [T], leaf: Option<usize>) -> Option<[Segment<&'s mut [T]>; 2]> {
-        let [leaf_inverse, root_inverse, leaf_columns, root_columns] = packed.get_disjoint_mut(self.ranges(leaf)).ok()?;
-        Some([Segment { inverse: leaf_inverse, columns: leaf_columns }, Segment { inverse: root_inverse, columns: root_columns }])
+    pub(crate) fn split_mut<'s, T>(
+        &self,
+        packed: &'s mut [T],
+        leaf: Option<usize>,
+    ) -> Option<[Segment<&'s mut [T]>; 2]> {
+        let [leaf_inverse, root_inverse, leaf_columns, root_columns] =
+            packed.get_disjoint_mut(self.ranges(leaf)).ok()?;
+        Some([
+            Segment { inverse: leaf_inverse, columns: leaf_columns },
+            Segment { inverse: root_inverse, columns: root_columns },
+        ])
     }
 
     /// The leaf of a task and the root.
     pub(crate) fn split<'s, T>(&self, packed: &'s [T], leaf: Option<usize>) -> Option<[Segment<&'s [T]>; 2]> {
-        let [leaf_inverse, root_inverse, leaf_columns, root_columns] = self.ranges(leaf).map(|range| packed.get(range));
+        let [leaf_inverse, root_inverse, leaf_columns, root_columns] =
+            self.ranges(leaf).map(|range| packed.get(range));
         Some([
             Segment { inverse: leaf_inverse?, columns: leaf_columns? },
             Segment { inverse: root_inverse?, columns: root_columns? },

@@ -116,10 +116,9 @@ impl<const W: usize> Bits<W> {
     /// The positions, the lowest first.
     pub fn iter(&self) -> impl Iterator<Item = usize> + use<W> {
         let words = self.0;
-        words
-            .into_iter()
-            .enumerate()
-            .flat_map(|(index, word)| (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * index + bit))
+        words.into_iter().enumerate().flat_map(|(index, word)| {
+            (0..32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * index + bit)
+        })
     }
 }
 

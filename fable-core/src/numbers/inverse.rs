@@ -47,8 +47,11 @@ pub(crate) fn back_rows<T: Number, V: Lanes<T, ROWS>>(
         match head.get_mut(first..) {
             Some([x1]) => {
                 let column = column(first).get(..solved.len()).unwrap_or(&[]);
-                let sum =
-                    column.iter().zip(&*solved).rev().fold(v.load(x1), |sum, (l, x)| v.add_product(sum, v.splat(-*l), v.load(x)));
+                let sum = column
+                    .iter()
+                    .zip(&*solved)
+                    .rev()
+                    .fold(v.load(x1), |sum, (l, x)| v.add_product(sum, v.splat(-*l), v.load(x)));
                 *x1 = v.store(sum);
             }
             Some([x1, x2, x3, x4]) => {
@@ -57,7 +60,8 @@ pub(crate) fn back_rows<T: Number, V: Lanes<T, ROWS>>(
                 else {
                     return;
                 };
-                let [s1, s2, s3, s4] = sums(v, [v.load(x1), v.load(x2), v.load(x3), v.load(x4)], [c1, c2, c3, c4], solved);
+                let [s1, s2, s3, s4] =
+                    sums(v, [v.load(x1), v.load(x2), v.load(x3), v.load(x4)], [c1, c2, c3, c4], solved);
                 let s3 = s3 + v.splat(-*l43) * s4;
                 let s2 = s2 + v.splat(-*l42) * s4 + v.splat(-*l32) * s3;
                 let s1 = s1 + v.splat(-*l41) * s4 + v.splat(-*l31) * s3 + v.splat(-*l21) * s2;
@@ -77,7 +81,10 @@ fn sums<T: Number, V: Lanes<T, ROWS>>(
     [c1, c2, c3, c4]: [&[T]; 4],
     x: &[Entries<T>],
 ) -> [V::Vector; 4] {
-    let [Some(c1), Some(c2), Some(c3), Some(c4)] = [c1, c2, c3, c4].map(|column| column.get(..x.len())) else { return s };
+    let [Some(c1), Some(c2), Some(c3), Some(c4)] = [c1, c2, c3, c4].map(|column| column.get(..x.len()))
+    else {
+        return s;
+    };
     for ((((x, l1), l2), l3), l4) in x.iter().zip(c1).zip(c2).zip(c3).zip(c4).rev() {
         let x = v.load(x);
         let [s1, s2, s3, s4] = s;
@@ -109,7 +116,12 @@ pub(crate) fn add<T: Number, V: Lanes<T, ROWS>>(v: V, sum: &mut Entries<T>, entr
 
 /// sum += factor * entry, in every row.
 #[cfg_attr(feature = "dispatch", inline(always))]
-pub(crate) fn add_scaled<T: Number, V: Lanes<T, ROWS>>(v: V, sum: &mut Entries<T>, factor: T, entry: &Entries<T>) {
+pub(crate) fn add_scaled<T: Number, V: Lanes<T, ROWS>>(
+    v: V,
+    sum: &mut Entries<T>,
+    factor: T,
+    entry: &Entries<T>,
+) {
     if !is_nothing(entry) {
         *sum = v.store(v.add_product(v.load(sum), v.splat(factor), v.load(entry)));
     }
@@ -117,7 +129,12 @@ pub(crate) fn add_scaled<T: Number, V: Lanes<T, ROWS>>(v: V, sum: &mut Entries<T
 
 /// variance + sum over rows of e s^2, one row after the other.
 #[cfg_attr(feature = "dispatch", inline(always))]
-pub(crate) fn add_squares<T: Number, V: Lanes<T, ROWS>>(v: V, variance: T, inverse: &Entries<T>, s: &Entries<T>) -> T {
+pub(crate) fn add_squares<T: Number, V: Lanes<T, ROWS>>(
+    v: V,
+    variance: T,
+    inverse: &Entries<T>,
+    s: &Entries<T>,
+) -> T {
     if is_nothing(s) {
         return variance;
     }

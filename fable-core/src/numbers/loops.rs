@@ -14,9 +14,19 @@ use super::number::Number;
 /// What a posterior spends its time in.
 pub trait Loops: Sized {
     /// [`kernel::sweep`]
-    fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]);
+    fn sweep<'w>(
+        inverse: &mut [Self],
+        columns: &mut [Self],
+        w: &'w mut [Self],
+        t: Self,
+    ) -> (Self, &'w mut [Self]);
     /// [`kernel::forward`]
-    fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]);
+    fn forward<'w>(
+        inverse: &[Self],
+        columns: &[Self],
+        w: &'w mut [Self],
+        variance: Self,
+    ) -> (Self, &'w mut [Self]);
     /// [`kernel::back_solve`]
     fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]);
     /// [`kernel::back_solve`] for two right-hand sides: a host reads the factor once for both.
@@ -117,8 +127,10 @@ mod tests {
     {
         for n in (1..20).chain([29, 63, 64, 65, 134, 146]) {
             let (columns, inverse, w) = factor::<T>(n);
-            let (mut here, mut there) =
-                ((columns.clone(), inverse.clone(), w.clone()), (columns.clone(), inverse.clone(), w.clone()));
+            let (mut here, mut there) = (
+                (columns.clone(), inverse.clone(), w.clone()),
+                (columns.clone(), inverse.clone(), w.clone()),
+            );
             let (t, rest) = T::sweep(&mut here.1, &mut here.0, &mut here.2, T::ONE);
             let (plain, other) = kernel::sweep(Plain, &mut there.1, &mut there.0, &mut there.2, T::ONE);
             assert_eq!((t.bits(), bits(rest)), (plain.bits(), bits(other)), "{n}");
@@ -207,7 +219,8 @@ mod tests {
                 let (columns, _, x) = factor::<f32>(n);
                 // The last columns belong to what is solved already.
                 let unknown = n + 1 - solved;
-                let starts: Vec<usize> = (0..n).map(|column| column * n - column * (column + 1) / 2 + column).collect();
+                let starts: Vec<usize> =
+                    (0..n).map(|column| column * n - column * (column + 1) / 2 + column).collect();
                 let used = &columns[..starts.get(unknown).copied().unwrap_or(columns.len())];
                 let (mut here, mut there) = (x.clone(), x);
                 f32::back_solve(used, unknown, &mut here);

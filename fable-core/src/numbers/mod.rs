@@ -22,5 +22,6 @@ pub use normal::{Key, Purpose, Stream};
 pub use number::{Number, Storage};
 pub(crate) use range::within;
 pub use range::{
-    BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT,
+    BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range,
+    VARIANCE, WEIGHT,
 };

@@ -232,7 +232,8 @@ static HEIGHT: [f32; LAYERS + 1] = [
 mod tests {
     use super::*;
 
-    const KEY: Key = Key { seed: 1, user: 2, incarnation: 3, origin: 0, round: 4, purpose: Purpose::Decision };
+    const KEY: Key =
+        Key { seed: 1, user: 2, incarnation: 3, origin: 0, round: 4, purpose: Purpose::Decision };
 
     #[test]
     fn tables_are_what_their_comments_say() {

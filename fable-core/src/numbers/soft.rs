@@ -36,7 +36,8 @@ fn product(a: u32, b: u32) -> u32 {
     }
     // 24 by 24 bits in halves of 16: the upper 32 of 48 bits. Any bit below counts as the last one, which is far below the one that is
     // rounded to.
-    let ((a_high, a_low), (b_high, b_low)) = ((a >> 16 & 0x7f | 0x80, a & 0xffff), (b >> 16 & 0x7f | 0x80, b & 0xffff));
+    let ((a_high, a_low), (b_high, b_low)) =
+        ((a >> 16 & 0x7f | 0x80, a & 0xffff), (b >> 16 & 0x7f | 0x80, b & 0xffff));
     let low = a_low * b_low;
     let mut product = ((a_high * b_high) << 16) + a_high * b_low + a_low * b_high + (low >> 16);
     let mut exponent = (first + second).wrapping_sub(127);

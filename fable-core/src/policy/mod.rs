@@ -2,7 +2,9 @@
 
 mod settings;
 
-pub use settings::{Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError, setting};
+pub use settings::{
+    Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError, setting,
+};
 
 use crate::catalog::{Action, BlockSet, Catalog, Context, score::Scalar};
 use crate::numbers::{Fingerprint, NUMERIC_REVISION};
@@ -93,7 +95,15 @@ impl<'a, T: Scalar> Policy<'a, T> {
         match Self::checked(catalog, settings) {
             Ok(Checked { sum, mask, base_precision }) => {
                 let fingerprint = sum.u64(0).finish();
-                Ok(Self { catalog, settings, base_precision, prior: Prior::Isotropic, mask, informed: false, fingerprint })
+                Ok(Self {
+                    catalog,
+                    settings,
+                    base_precision,
+                    prior: Prior::Isotropic,
+                    mask,
+                    informed: false,
+                    fingerprint,
+                })
             }
             Err(error) => Err(error),
         }
@@ -103,10 +113,22 @@ impl<'a, T: Scalar> Policy<'a, T> {
     ///
     /// # Errors
     /// A setting out of its range or a prior that does not fit the catalog.
-    pub fn with_prior(catalog: &'a Catalog<'a>, settings: Settings<'a>, prior: Prior<'a, T>) -> Result<Self, SettingsError> {
+    pub fn with_prior(
+        catalog: &'a Catalog<'a>,
+        settings: Settings<'a>,
+        prior: Prior<'a, T>,
+    ) -> Result<Self, SettingsError> {
         let Checked { sum, mask, base_precision } = Self::checked(catalog, settings)?;
         prior.check(catalog.layout()).map_err(SettingsError::Prior)?;
-        Ok(Self { catalog, settings, base_precision, prior, mask, informed: prior.has_mean(), fingerprint: sum.with(&prior) })
+        Ok(Self {
+            catalog,
+            settings,
+            base_precision,
+            prior,
+            mask,
+            informed: prior.has_mean(),
+            fingerprint: sum.with(&prior),
+        })
     }
 
     const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Checked, SettingsError> {
@@ -254,7 +276,8 @@ impl<'a, T: Scalar> Policy<'a, T> {
     /// The same where all of alpha is the ellipsoid's.
     fn guarantee_alone(&self) -> u32 {
         let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
-        let sum = Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
+        let sum =
+            Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
         let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
         u32::from_le_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
     }
@@ -311,7 +334,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
     }
 
     /// The nonzero entries of phi_z(c, a) - phi_z(c, a'); what both share is left out.
-    pub fn difference(&self, context: &Context, prefer: Action, over: Action) -> impl Iterator<Item = (usize, f32)> {
+    pub fn difference(
+        &self,
+        context: &Context,
+        prefer: Action,
+        over: Action,
+    ) -> impl Iterator<Item = (usize, f32)> {
         self.catalog.difference_of(self.mask, context, prefer, over)
     }
 
@@ -352,8 +380,14 @@ mod tests {
             let optimistic = Exploration::Optimistic(bad);
             assert_eq!(reject(Settings { exploration: optimistic, ..base }), out(setting::OPTIMISM));
             assert_eq!(reject(Settings { cost_weight: bad, ..base }), out(setting::COST_WEIGHT));
-            assert_eq!(reject(Settings { exploration: Exploration::Constant(bad), ..base }), out(setting::NU));
-            assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: bad }, ..base }), out(setting::DELTA));
+            assert_eq!(
+                reject(Settings { exploration: Exploration::Constant(bad), ..base }),
+                out(setting::NU)
+            );
+            assert_eq!(
+                reject(Settings { exploration: Exploration::Theorem { delta: bad }, ..base }),
+                out(setting::DELTA)
+            );
             assert_eq!(reject(Settings { alpha: bad, ..base }), out(setting::ALPHA));
             assert_eq!(reject(Settings { prior_radius: Some(bad), ..base }), out(setting::PRIOR_RADIUS));
             assert_eq!(reject(Settings { noise_proxy: Some(bad), ..base }), out(setting::NOISE_PROXY));
@@ -366,11 +400,20 @@ mod tests {
         for zero in [0.0, -0.0] {
             assert_eq!(reject(Settings { noise_variance: zero, ..base }), out(setting::NOISE_VARIANCE));
             assert_eq!(reject(Settings { base_precision: Some(zero), ..base }), out(setting::BASE_PRECISION));
-            assert_eq!(reject(Settings { exploration: Exploration::Constant(zero), ..base }), out(setting::NU));
-            assert_eq!(reject(Settings { exploration: Exploration::Theorem { delta: zero }, ..base }), out(setting::DELTA));
+            assert_eq!(
+                reject(Settings { exploration: Exploration::Constant(zero), ..base }),
+                out(setting::NU)
+            );
+            assert_eq!(
+                reject(Settings { exploration: Exploration::Theorem { delta: zero }, ..base }),
+                out(setting::DELTA)
+            );
         }
         for bad in [0, 1 << 6, 0b111 | 1 << 127] {
-            assert_eq!(reject(Settings { retained: BlockSet::from_bits(bad), ..base }), SettingsError::Retained);
+            assert_eq!(
+                reject(Settings { retained: BlockSet::from_bits(bad), ..base }),
+                SettingsError::Retained
+            );
         }
         let short = Prior::Diagonal { mean: &[0.0; 28], precision: &[1.0; 29] };
         let error = Policy::<f32>::with_prior(&TAU2, base, short).unwrap_err();
@@ -381,7 +424,10 @@ mod tests {
     fn a_prior_that_expects_something_is_explored_less_boldly() {
         let nu = |prior: Prior<'_, f32>| Policy::with_prior(&TAU2, Settings::default(), prior).unwrap().nu(1);
         let (mut mean, precision) = ([0.0; 29], [24.0; 29]);
-        assert_eq!([nu(Prior::Isotropic), nu(Prior::Diagonal { mean: &mean, precision: &precision })], [1.5; 2]);
+        assert_eq!(
+            [nu(Prior::Isotropic), nu(Prior::Diagonal { mean: &mean, precision: &precision })],
+            [1.5; 2]
+        );
         mean[7] = 0.1;
         assert_eq!(nu(Prior::Diagonal { mean: &mean, precision: &precision }), 1.0);
         let mut packed = [0.0; TAU2.layout().packed_len()];
@@ -397,38 +443,52 @@ mod tests {
     /// Stored states carry these numbers: a change here means that no stored state can be read any more.
     #[test]
     fn fingerprints_are_pinned() {
-        let policies =
-            [&AGENT, &TAU2, &RUBRIC].map(|catalog| Policy::<f32>::new(catalog, Settings::PAPER).unwrap().fingerprint());
-        assert_eq!(([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), policies), (CATALOGS, POLICIES));
+        let policies = [&AGENT, &TAU2, &RUBRIC]
+            .map(|catalog| Policy::<f32>::new(catalog, Settings::PAPER).unwrap().fingerprint());
+        assert_eq!(
+            ([AGENT, TAU2, RUBRIC].map(|catalog| catalog.fingerprint()), policies),
+            (CATALOGS, POLICIES)
+        );
     }
 
     #[test]
     fn costs_and_default_scores_are_the_reference_and_not_the_shape() {
         let definition = *TAU2.definition();
         let dear = definition.components.iter().map(|component| {
-            let values = component.values.iter().map(|value| Value { cost: value.cost + 0.5, instruction: "other", ..*value });
+            let values = component.values.iter().map(|value| Value {
+                cost: value.cost + 0.5,
+                instruction: "other",
+                ..*value
+            });
             (*component, values.collect::<Vec<_>>())
         });
         let dear: Vec<_> = dear.collect();
-        let dear: Vec<_> = dear.iter().map(|(component, values)| Component { values, ..*component }).collect();
+        let dear: Vec<_> =
+            dear.iter().map(|(component, values)| Component { values, ..*component }).collect();
         let dear = Catalog::try_new(Definition { components: &dear, terms: &[], ..definition }).unwrap();
         assert_eq!(dear.shape(), TAU2.shape());
         assert_ne!(dear.fingerprint(), TAU2.fingerprint());
-        let print = |catalog: &Catalog<'_>, settings| Policy::<f32>::new(catalog, settings).unwrap().fingerprint();
+        let print =
+            |catalog: &Catalog<'_>, settings| Policy::<f32>::new(catalog, settings).unwrap().fingerprint();
         let weighed = Settings { cost_weight: 3.0, ..Settings::PAPER };
         assert_eq!(print(&dear, weighed), print(&TAU2, Settings::PAPER));
         // The upper half is the catalog's, the lower one the settings'.
-        let [own, noisy] = [0.25, 0.5].map(|noise_variance| print(&TAU2, Settings { noise_variance, ..Settings::PAPER }));
+        let [own, noisy] =
+            [0.25, 0.5].map(|noise_variance| print(&TAU2, Settings { noise_variance, ..Settings::PAPER }));
         assert!(own != noisy && own >> 32 == noisy >> 32);
         assert_ne!(own >> 32, print(&RUBRIC, Settings::PAPER) >> 32);
     }
 
-    const CATALOGS: [u64; 3] = [13_628_566_668_789_426_184, 540_717_787_137_061_503, 6_654_103_518_182_860_634];
-    const POLICIES: [u64; 3] = [4_511_410_372_057_075_798, 9_968_708_312_138_092_630, 17_970_018_241_811_681_366];
+    const CATALOGS: [u64; 3] =
+        [13_628_566_668_789_426_184, 540_717_787_137_061_503, 6_654_103_518_182_860_634];
+    const POLICIES: [u64; 3] =
+        [4_511_410_372_057_075_798, 9_968_708_312_138_092_630, 17_970_018_241_811_681_366];
 
     #[test]
     fn leaving_a_block_out_changes_the_fingerprint_and_keeping_all_does_not() {
-        let print = |retained| Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::PAPER }).unwrap().fingerprint();
+        let print = |retained| {
+            Policy::<f32>::new(&TAU2, Settings { retained, ..Settings::PAPER }).unwrap().fingerprint()
+        };
         assert_eq!(print(BlockSet::first(6)), POLICIES[1]);
         let mut prints: Vec<u64> = (1..64).map(|bits| print(BlockSet::from_bits(bits))).collect();
         prints.sort_unstable();

@@ -202,8 +202,12 @@ pub struct Settings<'a> {
 
 impl Settings<'_> {
     /// The defaults, for constants.
-    pub const DEFAULT: Self =
-        Self { base_precision: None, exploration: Exploration::Optimistic(1.5), scale: Scale::Learned, ..Self::PAPER };
+    pub const DEFAULT: Self = Self {
+        base_precision: None,
+        exploration: Exploration::Optimistic(1.5),
+        scale: Scale::Learned,
+        ..Self::PAPER
+    };
 
     /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
     /// paper's studies are run with.
@@ -234,7 +238,8 @@ impl Settings<'_> {
     /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With
     /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
     /// something that is not tried. `tests/README.md` says what it finds and what it costs; nu can be lowered at any time.
-    pub const PROMOTING: Self = Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
+    pub const PROMOTING: Self =
+        Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
 impl Settings<'_> {
@@ -334,11 +339,16 @@ impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OutOfRange(name) => {
-                let bounds = setting::ALL.iter().find(|row| row.name == *name).map_or("in its range", |row| row.bounds);
+                let bounds = setting::ALL
+                    .iter()
+                    .find(|row| row.name == *name)
+                    .map_or("in its range", |row| row.bounds);
                 write!(f, "{name} must be a number {bounds}")
             }
             Self::Unsupported(name) => write!(f, "this build was made without the feature that {name} takes"),
-            Self::Retained => f.write_str("retained must keep at least one block and only blocks that the catalog has"),
+            Self::Retained => {
+                f.write_str("retained must keep at least one block and only blocks that the catalog has")
+            }
             Self::Prior(error) => error.fmt(f),
         }
     }
@@ -385,7 +395,8 @@ impl Settings<'_> {
         if !cfg!(feature = "adapt") && self.half_life.is_some() {
             return Err(SettingsError::Unsupported(setting::HALF_LIFE.name));
         }
-        if !cfg!(feature = "adapt") && !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed)) {
+        if !cfg!(feature = "adapt") && !matches!((self.on_change, self.scale), (OnChange::Tell, Scale::Fixed))
+        {
             return Err(SettingsError::Unsupported("on_change or scale"));
         }
         if !cfg!(feature = "probes") && self.probe > 0.0 {

@@ -51,7 +51,12 @@ impl<T: RealField + Copy, const D: usize> Dense<T, D> {
     ///
     /// # Errors
     /// Lambda would not be positive definite, or a number would not be finite. Nothing has changed then.
-    pub fn observe(&mut self, direction: &SVector<T, D>, response: T, precision: T) -> Result<(), NotGaussian> {
+    pub fn observe(
+        &mut self,
+        direction: &SVector<T, D>,
+        response: T,
+        precision: T,
+    ) -> Result<(), NotGaussian> {
         let mut next = self.clone();
         // Lambda + kappa v v^T (Equation 2), Lambda + sigma^-2 phi phi^T (Equation 5)
         next.factor.rank_one_update(direction, precision);

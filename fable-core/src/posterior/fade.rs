@@ -52,7 +52,9 @@ impl<T: Number> Fading<'_, T> {
     /// Adds (1 - k) times a column of the prior; returns its E.
     fn add_column(&self, coordinate: usize, packed: &mut [T], workspace: &mut [T]) -> f64 {
         let Self { arrow, prior, base_precision, keep } = *self;
-        let (Some((leaf, inside)), Some(active)) = (arrow.locate(coordinate), workspace.get_mut(..arrow.active_len())) else {
+        let (Some((leaf, inside)), Some(active)) =
+            (arrow.locate(coordinate), workspace.get_mut(..arrow.active_len()))
+        else {
             return 1.0;
         };
         active.fill(T::ZERO);
@@ -61,7 +63,9 @@ impl<T: Number> Fading<'_, T> {
         *own = T::ONE;
         let inverse = prior.column(arrow, base_precision, coordinate, behind);
         let variance = T::from_f64(inverse.to_f64() / (1.0 - f64::from(keep)));
-        let (Some(segments), Some(mut w)) = (arrow.split_mut(packed, leaf), active.get_mut(arrow.active_start(leaf)..)) else {
+        let (Some(segments), Some(mut w)) =
+            (arrow.split_mut(packed, leaf), active.get_mut(arrow.active_start(leaf)..))
+        else {
             return 1.0;
         };
         let mut t = variance;
@@ -73,7 +77,11 @@ impl<T: Number> Fading<'_, T> {
 
     /// mu.Lambda.mu = sum of D z^2.
     fn length(&self, packed: &[T]) -> f64 {
-        self.arrow.column_ends().zip(packed).map(|(end, inverse)| square(packed.get(end).copied(), *inverse)).sum()
+        self.arrow
+            .column_ends()
+            .zip(packed)
+            .map(|(end, inverse)| square(packed.get(end).copied(), *inverse))
+            .sum()
     }
 
     fn prior_length(&self) -> f64 {

@@ -66,7 +66,9 @@ impl<'s, T: Number> Columns<'s, T> {
     fn bring(&mut self, first: usize, from: usize, to: usize) {
         for place in (to..from).rev() {
             for column in first..place {
-                if let Some([a, b, ..]) = self.column(column).and_then(|column_| column_.get_mut(place - column - 1..)) {
+                if let Some([a, b, ..]) =
+                    self.column(column).and_then(|column_| column_.get_mut(place - column - 1..))
+                {
                     core::mem::swap(a, b);
                 }
             }
@@ -78,7 +80,8 @@ impl<'s, T: Number> Columns<'s, T> {
     fn exchange(&mut self, place: usize) {
         let (start, rest) = (self.start(place), self.len.saturating_sub(place + 1));
         let Some([e1, e2, ..]) = self.inverse.get_mut(place..) else { return };
-        let Some((first, second)) = self.packed.get_mut(start..).and_then(|columns| columns.split_at_mut_checked(rest + 1))
+        let Some((first, second)) =
+            self.packed.get_mut(start..).and_then(|columns| columns.split_at_mut_checked(rest + 1))
         else {
             return;
         };
@@ -146,7 +149,11 @@ pub(crate) struct Carry<'m, T, P> {
 impl<T: Number, P: Places> Carry<'_, T, P> {
     /// Carries over what is common; `fresh` gives E and mean of a coordinate that is new. `out` has the length of the new factor. `None`
     /// only for memory that is too short.
-    pub(crate) fn carry(mut self, out: &mut [T], mut fresh: impl FnMut(usize, &mut [T]) -> (T, T)) -> Option<Carried> {
+    pub(crate) fn carry(
+        mut self,
+        out: &mut [T],
+        mut fresh: impl FnMut(usize, &mut [T]) -> (T, T),
+    ) -> Option<Carried> {
         let gone_leaf = self.clear_leaves()?;
         let (gone_root, tied) = self.clear_root(gone_leaf)?;
         let kept = self.copy(out, gone_leaf, gone_root)?;
@@ -223,7 +230,9 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
             let length = columns.inverse.len();
             for place in 0..length {
                 let skip = length - 1 - place;
-                if let Some(rows) = columns.column(place).and_then(|column| column.get_mut(skip + to..=skip + from)) {
+                if let Some(rows) =
+                    columns.column(place).and_then(|column| column.get_mut(skip + to..=skip + from))
+                {
                     // The last one comes first.
                     let mut carried = rows.last().copied().unwrap_or(T::ZERO);
                     for row in rows {
@@ -272,7 +281,8 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
     fn copy(&mut self, out: &mut [T], gone_leaf: usize, gone_root: usize) -> Option<usize> {
         let (old, new, places) = (self.old, self.new, self.places);
         out.fill(T::ZERO);
-        let (inverse, mut columns) = out.get_mut(..new.packed_len())?.split_at_mut_checked(new.dimension())?;
+        let (inverse, mut columns) =
+            out.get_mut(..new.packed_len())?.split_at_mut_checked(new.dimension())?;
         let (leaves, root) = inverse.split_at_mut_checked(new.root_coordinate(0))?;
         let mut kept = 0;
         let [_, old_root] = old.split(self.packed, None)?;
@@ -300,7 +310,13 @@ fn parts<T: Number>(arrow: Layout, packed: &mut [T], leaf: Option<usize>) -> Opt
 
 /// Puts what is kept of a leaf or of the root in its new order, after the `gone` that are not: `bring` moves a coordinate to an earlier
 /// place.
-fn in_order(places: &impl Places, per_task: bool, length: usize, gone: usize, mut bring: impl FnMut(usize, usize)) {
+fn in_order(
+    places: &impl Places,
+    per_task: bool,
+    length: usize,
+    gone: usize,
+    mut bring: impl FnMut(usize, usize),
+) {
     let kept = || (0..length).filter_map(|new| Some((new, places.old_place(per_task, new)?)));
     if kept().is_sorted_by_key(|(_, place)| place) {
         return;
@@ -326,7 +342,12 @@ fn pivots<T: Number>(places: &impl Places, per_task: bool, new: &mut [T], old: &
 
 /// Copies the columns of what is kept: rows that are new stay zero. `own` and `root` are the new pivots, zero where a
 /// coordinate is new. Of the old columns: the length of the first, how many there are, how many are dropped, and how many of the root's rows.
-fn entries<T: Number>([own, root]: [&mut [T]; 2], columns: &mut [T], old: &[T], shape: [usize; 4]) -> Option<()> {
+fn entries<T: Number>(
+    [own, root]: [&mut [T]; 2],
+    columns: &mut [T],
+    old: &[T],
+    shape: [usize; 4],
+) -> Option<()> {
     let [len, count, gone, gone_root] = shape;
     let (mut columns, mut place) = (columns, gone);
     for (index, pivot) in own.iter().enumerate() {

@@ -94,7 +94,9 @@ pub(crate) use workspace::rows;
 pub(crate) use workspace::{parts, with_variances};
 
 use crate::numbers::inverse::{Entries, ROWS, begin_row};
-use crate::numbers::{BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Stream, VARIANCE, within};
+use crate::numbers::{
+    BASE_PRECISION, MAX_COEFFICIENT, MAX_RESPONSE, Number, Segment, Stream, VARIANCE, within,
+};
 use core::fmt;
 use core::marker::PhantomData;
 use nalgebra::{Dim, Matrix, StorageMut};
@@ -166,7 +168,12 @@ impl<T: Number, S: Storage<T>> Posterior<T, S> {
     /// # Errors
     /// Storage shorter than [`Layout::packed_len`], or a prior that does not fit; nothing has changed then. What the storage
     /// holds beyond that length is left alone.
-    pub fn start(&mut self, arrow: Layout, prior: &Prior<'_, T>, base_precision: f64) -> Result<(), PosteriorError> {
+    pub fn start(
+        &mut self,
+        arrow: Layout,
+        prior: &Prior<'_, T>,
+        base_precision: f64,
+    ) -> Result<(), PosteriorError> {
         prior.check(arrow).map_err(PosteriorError::Prior)?;
         if !BASE_PRECISION.contains(base_precision) {
             return Err(PosteriorError::Prior(PriorError::BasePrecision));
@@ -255,7 +262,11 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     ///
     /// # Errors
     /// As for [`update`](Self::update).
-    pub fn marginal_variance(&self, scratch: &mut (impl AsMut<[T]> + ?Sized), coordinate: usize) -> Result<T, PosteriorError> {
+    pub fn marginal_variance(
+        &self,
+        scratch: &mut (impl AsMut<[T]> + ?Sized),
+        coordinate: usize,
+    ) -> Result<T, PosteriorError> {
         Ok(self.contrast(scratch, [(coordinate, T::ONE)])?.variance)
     }
 
@@ -263,7 +274,11 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     ///
     /// # Errors
     /// `out` of another length than the dimension, or a workspace that is too small.
-    pub fn mean(&self, scratch: &mut (impl AsMut<[T]> + ?Sized), out: &mut [T]) -> Result<(), PosteriorError> {
+    pub fn mean(
+        &self,
+        scratch: &mut (impl AsMut<[T]> + ?Sized),
+        out: &mut [T],
+    ) -> Result<(), PosteriorError> {
         let expected = self.arrow.dimension();
         if out.len() != expected || expected == 0 {
             return Err(PosteriorError::OutputLength { expected });
@@ -274,7 +289,8 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
             *last = -T::ONE;
         }
         self.solve_root(active);
-        let (leaves, root) = out.split_at_mut_checked(self.arrow.root_coordinate(0)).ok_or(PosteriorError::NotStarted)?;
+        let (leaves, root) =
+            out.split_at_mut_checked(self.arrow.root_coordinate(0)).ok_or(PosteriorError::NotStarted)?;
         for (slot, x) in root.iter_mut().zip(active.iter().skip(usize::from(self.arrow.leaf))) {
             *slot = *x;
         }
@@ -353,7 +369,8 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
             }
             self.solve_root(active);
             // The own leaf first: its right-hand side is still in place; the others have none.
-            let order = own.into_iter().chain((0..usize::from(self.arrow.leaves)).filter(|leaf| Some(*leaf) != own));
+            let order =
+                own.into_iter().chain((0..usize::from(self.arrow.leaves)).filter(|leaf| Some(*leaf) != own));
             for leaf in order {
                 if Some(leaf) != own {
                     for x in active.iter_mut().take(leaf_len) {
@@ -365,7 +382,9 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
                     *slot = *x;
                 }
             }
-            for (slot, x) in column.iter_mut().skip(self.arrow.root_coordinate(0)).zip(active.iter().skip(leaf_len)) {
+            for (slot, x) in
+                column.iter_mut().skip(self.arrow.root_coordinate(0)).zip(active.iter().skip(leaf_len))
+            {
                 *slot = *x;
             }
         }
@@ -390,7 +409,12 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     ///
     /// The draw is L^-T (z + nu sqrt(E) n) for standard normals n taken in storage order, leaf first. `active` gets the
     /// leaf's coordinates (without meaning when there is no leaf) and the root's.
-    pub(crate) fn draw(&self, active: &mut [T], task: Option<usize>, normal: Option<(T, Stream)>) -> Result<(), PosteriorError> {
+    pub(crate) fn draw(
+        &self,
+        active: &mut [T],
+        task: Option<usize>,
+        normal: Option<(T, Stream)>,
+    ) -> Result<(), PosteriorError> {
         let leaf = self.arrow.leaf_of(task);
         self.right_hand_side(active, leaf, normal)?;
         self.solve_root(active);
@@ -424,16 +448,23 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
     }
 
     /// What a back-solve makes a draw of, or the mean.
-    fn right_hand_side(&self, active: &mut [T], leaf: Option<usize>, normal: Option<(T, Stream)>) -> Result<(), PosteriorError> {
+    fn right_hand_side(
+        &self,
+        active: &mut [T],
+        leaf: Option<usize>,
+        normal: Option<(T, Stream)>,
+    ) -> Result<(), PosteriorError> {
         active.fill(T::ZERO);
         let (last, coordinates) = active.split_last_mut().ok_or(PosteriorError::NotStarted)?;
         *last = -T::ONE;
         if let Some((nu, stream)) = normal {
             let segments = self.arrow.split(self.storage.as_ref(), leaf).ok_or(PosteriorError::NotStarted)?;
-            let mut drawn = coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::NotStarted)?;
+            let mut drawn =
+                coordinates.get_mut(self.arrow.active_start(leaf)..).ok_or(PosteriorError::NotStarted)?;
             T::normals(stream, drawn);
             for segment in segments {
-                let (part, rest) = drawn.split_at_mut_checked(segment.inverse.len()).ok_or(PosteriorError::NotStarted)?;
+                let (part, rest) =
+                    drawn.split_at_mut_checked(segment.inverse.len()).ok_or(PosteriorError::NotStarted)?;
                 T::spread(nu, segment.inverse, part);
                 drawn = rest;
             }
@@ -474,7 +505,12 @@ impl<T: Number, S: AsRef<[T]>> Posterior<T, S> {
             if leaf.is_some() {
                 let unknown = unsolved.min(leaf_len);
                 if ROWS == 1 {
-                    begin_row(own.columns, leaf_len + root_len, first, x.get_mut(..unknown).unwrap_or_default());
+                    begin_row(
+                        own.columns,
+                        leaf_len + root_len,
+                        first,
+                        x.get_mut(..unknown).unwrap_or_default(),
+                    );
                 }
                 T::back_rows(own.columns, leaf_len + root_len, unknown, x);
             }
@@ -585,9 +621,13 @@ impl fmt::Display for PosteriorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStarted => f.write_str("the posterior was not started"),
-            Self::StorageLength { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
+            Self::StorageLength { expected } => {
+                write!(f, "the state needs storage for exactly {expected} numbers")
+            }
             Self::WorkspaceLength => f.write_str("the workspace is too small for this catalog"),
-            Self::OutputLength { expected } => write!(f, "the output must have {expected} rows (and columns)"),
+            Self::OutputLength { expected } => {
+                write!(f, "the output must have {expected} rows (and columns)")
+            }
             Self::Prior(error) => error.fmt(f),
             Self::Coordinate { coordinate } => write!(f, "there is no coordinate {coordinate}"),
             Self::Coefficient { coordinate } => {

@@ -38,7 +38,11 @@ impl<'a, T: Number> Factor<'a, T> {
     ///
     /// # Errors
     /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a workspace too small.
-    pub fn new(arrow: Layout, packed: &'a [T], workspace: &mut (impl AsMut<[T]> + ?Sized)) -> Result<Self, PriorError> {
+    pub fn new(
+        arrow: Layout,
+        packed: &'a [T],
+        workspace: &mut (impl AsMut<[T]> + ?Sized),
+    ) -> Result<Self, PriorError> {
         if packed.len() != arrow.packed_len() {
             return Err(PriorError::Length { expected: arrow.packed_len() });
         }
@@ -47,7 +51,9 @@ impl<'a, T: Number> Factor<'a, T> {
         }
         let posterior = Posterior::of(arrow, 0.0, packed);
         for coordinate in 0..arrow.dimension() {
-            let unit = posterior.contrast(workspace, [(coordinate, T::ONE)]).map_err(|_| PriorError::WorkspaceLength)?;
+            let unit = posterior
+                .contrast(workspace, [(coordinate, T::ONE)])
+                .map_err(|_| PriorError::WorkspaceLength)?;
             if !within(unit.variance.to_f64(), 1.01 / BASE_PRECISION.least) {
                 return Err(PriorError::Precision { coordinate });
             }
@@ -197,7 +203,9 @@ impl<T: Number> Prior<'_, T> {
             Self::Diagonal { mean, precision } => {
                 mean.iter().chain(precision).fold(sum.u64(Self::DIAGONAL), |sum, value| sum.f64(*value))
             }
-            Self::Factor(factor) => factor.packed.iter().fold(sum.u64(Self::FACTOR), |sum, value| sum.u64(value.bits())),
+            Self::Factor(factor) => {
+                factor.packed.iter().fold(sum.u64(Self::FACTOR), |sum, value| sum.u64(value.bits()))
+            }
         }
     }
 }
@@ -245,7 +253,9 @@ impl fmt::Display for PriorError {
             Self::Precision { coordinate } => {
                 write!(f, "the prior precision of coordinate {coordinate} is out of range")
             }
-            Self::Entry { index } => write!(f, "entry {index} of the prior factor is not a number from -1e9 to 1e9"),
+            Self::Entry { index } => {
+                write!(f, "entry {index} of the prior factor is not a number from -1e9 to 1e9")
+            }
         }
     }
 }

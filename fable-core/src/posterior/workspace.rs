@@ -46,8 +46,13 @@ impl<T, W: Storage<T>> AsMut<[T]> for Workspace<T, W> {
 }
 
 /// Scratch for [`parts`] or [`rows`], and a variance per action; `None` when the workspace is too small.
-pub(crate) fn with_variances<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [T], &'w mut [T])> {
-    workspace.get_mut(..catalog.workspace_len())?.split_at_mut_checked(catalog.workspace_len() - catalog.actions())
+pub(crate) fn with_variances<'w, T>(
+    workspace: &'w mut [T],
+    catalog: &Catalog<'_>,
+) -> Option<(&'w mut [T], &'w mut [T])> {
+    workspace
+        .get_mut(..catalog.workspace_len())?
+        .split_at_mut_checked(catalog.workspace_len() - catalog.actions())
 }
 
 /// Some rows of a factor's inverse, and their sums per value.
@@ -60,7 +65,10 @@ pub(crate) fn rows<'w, T>(scratch: &'w mut [T], catalog: &Catalog<'_>) -> Option
 }
 
 /// The active part of a workspace, a number per value and a score per action; `None` when it is too small.
-pub(crate) fn parts<'w, T>(workspace: &'w mut [T], catalog: &Catalog<'_>) -> Option<(&'w mut [T], &'w mut [T], &'w mut [T])> {
+pub(crate) fn parts<'w, T>(
+    workspace: &'w mut [T],
+    catalog: &Catalog<'_>,
+) -> Option<(&'w mut [T], &'w mut [T], &'w mut [T])> {
     let (active, rest) = workspace.split_at_mut_checked(catalog.layout().active_len())?;
     let (table, rest) = rest.split_at_mut_checked(catalog.value_count())?;
     Some((active, table, rest.get_mut(..catalog.actions())?))

@@ -33,7 +33,12 @@ impl Input<'_> {
                 weight: self.f32(),
                 now: self.varint(),
             },
-            4 => Request::Observe { context: self.wire_context(), action: self.short(), reward: self.f64(), weight: self.f32() },
+            4 => Request::Observe {
+                context: self.wire_context(),
+                action: self.short(),
+                reward: self.f64(),
+                weight: self.f32(),
+            },
             5 => Request::Unlearn {
                 context: self.wire_context(),
                 action: self.short(),
@@ -51,7 +56,12 @@ impl Input<'_> {
                 first: self.short(),
             },
             7 => Request::Assess { contrast: self.byte() },
-            8 => Request::Compare { context: self.wire_context(), prefer: self.short(), over: self.short(), total: self.flag() },
+            8 => Request::Compare {
+                context: self.wire_context(),
+                prefer: self.short(),
+                over: self.short(),
+                total: self.flag(),
+            },
             9 => Request::Profile { index: self.short() },
             10 => Request::Promote { at: self.varint() },
             11 => Request::Statistics,
@@ -119,7 +129,17 @@ impl Output<'_> {
                     self.f32(probe.expected);
                 }
             }
-            Reply::Explanation { chosen, intended, probed, other, feasible, explored, chosen_score, other_score, shares } => {
+            Reply::Explanation {
+                chosen,
+                intended,
+                probed,
+                other,
+                feasible,
+                explored,
+                chosen_score,
+                other_score,
+                shares,
+            } => {
                 self.byte(4);
                 self.shorts(&[*chosen, *intended]);
                 self.varints(probed);
@@ -138,10 +158,25 @@ impl Output<'_> {
                     self.byte(*standing as u8);
                 }
             }
-            Reply::Statistics(Statistics { rounds, observations, waiting, promotions, answered, refused, kept }) => {
+            Reply::Statistics(Statistics {
+                rounds,
+                observations,
+                waiting,
+                promotions,
+                answered,
+                refused,
+                kept,
+            }) => {
                 let Kept { generation, events, free, erases } = *kept;
                 self.byte(7);
-                self.varints(&[*rounds, *observations, (*waiting).into(), (*promotions).into(), *answered, *refused]);
+                self.varints(&[
+                    *rounds,
+                    *observations,
+                    (*waiting).into(),
+                    (*promotions).into(),
+                    *answered,
+                    *refused,
+                ]);
                 self.varints(&[generation, events, free, erases]);
             }
             Reply::Chunk { offset } => self.tagged(8, *offset),

@@ -389,7 +389,10 @@ mod tests {
         let longest = MAX_FRAME - STUFFING - 1;
         prop_oneof![
             proptest::collection::vec(any::<u8>(), 1..=longest),
-            proptest::collection::vec(prop_oneof![100 => 1..=2_u8, 1 => Just(0), 1 => Just(255)], 1..=longest),
+            proptest::collection::vec(
+                prop_oneof![100 => 1..=2_u8, 1 => Just(0), 1 => Just(255)],
+                1..=longest
+            ),
         ]
     }
 }

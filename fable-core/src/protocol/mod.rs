@@ -104,7 +104,9 @@ pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
 #[cfg(feature = "keyed")]
 pub use session::{Key, Session};
 
-use crate::catalog::{ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement};
+use crate::catalog::{
+    ActionSet, Catalog, Context, ContextError, Direction, Feasible, MAX_SIGNALS, Statement,
+};
 use crate::user::{Assessment, ProbeOutcomes, Promotion, Share, Source, Standing, State, Trial, UserError};
 use postcard::fixint;
 use serde::{Deserialize, Serialize};
@@ -319,7 +321,10 @@ impl Request {
 
     #[inline]
     const fn has_payload(&self) -> bool {
-        matches!(self, Self::Onboard { .. } | Self::Decide { .. } | Self::Recommend { .. } | Self::Stage { .. })
+        matches!(
+            self,
+            Self::Onboard { .. } | Self::Decide { .. } | Self::Recommend { .. } | Self::Stage { .. }
+        )
     }
 }
 
@@ -515,7 +520,8 @@ impl WireShare {
             Source::Bonus => 3,
             Source::Block(block) => block.saturating_add(4),
         };
-        let coordinate = |coordinate: Option<usize>| coordinate.and_then(|coordinate| u16::try_from(coordinate).ok());
+        let coordinate =
+            |coordinate: Option<usize>| coordinate.and_then(|coordinate| u16::try_from(coordinate).ok());
         Self {
             part,
             chosen: share.chosen as f32,
@@ -542,7 +548,8 @@ impl WireShare {
     /// # Errors
     /// [`Fault::Content`] when there is none.
     pub fn take<'b>(payload: &mut &'b [u8]) -> Result<Self, Fault> {
-        let (share, rest): (Self, &'b [u8]) = postcard::take_from_bytes(payload).map_err(|_| Fault::Content)?;
+        let (share, rest): (Self, &'b [u8]) =
+            postcard::take_from_bytes(payload).map_err(|_| Fault::Content)?;
         *payload = rest;
         Ok(share)
     }
@@ -556,11 +563,16 @@ const ENTRY: usize = 10;
 /// # Errors
 /// A payload that is not a direction of the catalog.
 #[inline]
-pub fn read_statement(catalog: &Catalog<'_>, response: f64, precision: f64, payload: &[u8]) -> Result<Statement, Fault> {
+pub fn read_statement(
+    catalog: &Catalog<'_>,
+    response: f64,
+    precision: f64,
+    payload: &[u8],
+) -> Result<Statement, Fault> {
     let (entries, []) = payload.as_chunks::<ENTRY>() else { return Err(Fault::Content) };
-    let entries = entries
-        .iter()
-        .map(|[low, high, value @ ..]| (usize::from(u16::from_le_bytes([*low, *high])), f64::from_le_bytes(*value)));
+    let entries = entries.iter().map(|[low, high, value @ ..]| {
+        (usize::from(u16::from_le_bytes([*low, *high])), f64::from_le_bytes(*value))
+    });
     let direction = Direction::new(catalog, entries).map_err(UserError::Onboarding)?;
     Ok(Statement { direction, response, precision })
 }
@@ -583,7 +595,8 @@ pub fn read_defaults<'p, const N: usize>(
     defaults: &mut Defaults<N>,
 ) -> Result<&'p [u8], Fault> {
     // A set of so many actions has fewer words than that.
-    let Some(words) = payload.len().checked_sub(4 * catalog.actions()).filter(|_| catalog.actions() > 1) else {
+    let Some(words) = payload.len().checked_sub(4 * catalog.actions()).filter(|_| catalog.actions() > 1)
+    else {
         return Ok(payload);
     };
     let (set, scores) = payload.split_at_checked(words).ok_or(Fault::Content)?;

@@ -55,7 +55,9 @@ impl Key {
         }
         let mut slots = bytes.as_mut_slice();
         while let ([slot, others @ ..], [[high, low], more @ ..]) = (slots, left) {
-            let (Some(high), Some(low)) = ((*high as char).to_digit(16), (*low as char).to_digit(16)) else { return None };
+            let (Some(high), Some(low)) = ((*high as char).to_digit(16), (*low as char).to_digit(16)) else {
+                return None;
+            };
             [*slot, ..] = (high * 16 + low).to_le_bytes();
             (slots, left) = (others, more);
         }
@@ -119,7 +121,10 @@ mod tests {
     use proptest::prelude::*;
 
     /// SipHash-2-4 of the standard library, another implementation of it.
-    #[expect(deprecated, reason = "SipHash-2-4 by name; only the state it is given at random is of no use here")]
+    #[expect(
+        deprecated,
+        reason = "SipHash-2-4 by name; only the state it is given at random is of no use here"
+    )]
     fn reference(key: (u64, u64), message: &[u8]) -> u64 {
         let mut hasher = std::hash::SipHasher::new_with_keys(key.0, key.1);
         hasher.write(message);
@@ -149,10 +154,14 @@ mod tests {
         let key = Key::new(*b"sixteen bytes...");
         let session = Session::new(&key, 0x0102_0304_0506_0708, 0x1112_1314_1516_1718, 5);
         let message = |half: u8| {
-            let nonces = [0x0102_0304_0506_0708_u64.to_le_bytes(), 0x1112_1314_1516_1718_u64.to_le_bytes()].concat();
+            let nonces =
+                [0x0102_0304_0506_0708_u64.to_le_bytes(), 0x1112_1314_1516_1718_u64.to_le_bytes()].concat();
             [&b"fable session "[..], &[half], &nonces, &5_u32.to_le_bytes()].concat()
         };
-        assert_eq!(session, Session(Key(reference((key.0, key.1), &message(0)), reference((key.0, key.1), &message(1)))));
+        assert_eq!(
+            session,
+            Session(Key(reference((key.0, key.1), &message(0)), reference((key.0, key.1), &message(1))))
+        );
         for other in [Session::new(&key, 1, 2, 3), Session::new(&key, 2, 1, 3), Session::new(&key, 1, 2, 4)] {
             assert_ne!(session, other);
         }

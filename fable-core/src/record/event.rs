@@ -134,7 +134,13 @@ fn put_coins(out: &mut Output<'_>, coins: &Probes) {
     }
 }
 
-fn put_unlearning(out: &mut Output<'_>, observation: &Observation, imputed: bool, kept: f32, probed: &ContrastSet) {
+fn put_unlearning(
+    out: &mut Output<'_>,
+    observation: &Observation,
+    imputed: bool,
+    kept: f32,
+    probed: &ContrastSet,
+) {
     out.observation(observation);
     out.byte(imputed.into());
     out.f32(kept);
@@ -208,7 +214,12 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
 
 /// An event that is neither of the two large ones.
 #[inline(never)]
-fn other(tag: u8, input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
+fn other(
+    tag: u8,
+    input: &mut Input<'_>,
+    catalog: &Catalog<'_>,
+    place: &mut Event,
+) -> Result<(), RecordError> {
     *place = match tag {
         5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
         6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),

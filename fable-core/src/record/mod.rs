@@ -189,7 +189,9 @@ impl Header {
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let bytes: &[u8; HEADER_LEN] = bytes.first_chunk().ok_or(RecordError::Truncated)?;
         let (front, sum) = bytes.split_last_chunk::<4>().ok_or(RecordError::Truncated)?;
-        let [m0, m1, m2, m3, version, digits, low, high, rest @ ..] = front else { return Err(RecordError::Truncated) };
+        let [m0, m1, m2, m3, version, digits, low, high, rest @ ..] = front else {
+            return Err(RecordError::Truncated);
+        };
         let kind = match &[*m0, *m1, *m2, *m3] {
             b"FABJ" => Kind::Journal,
             b"FABS" => Kind::Snapshot,
@@ -210,7 +212,14 @@ impl Header {
         }
         let (fingerprint, user) = (u64::from_le_bytes(*fingerprint), u64::from_le_bytes(*user));
         let (digits, room) = (*digits, u16::from_le_bytes([*low, *high]));
-        Ok(Self { kind, digits, room, fingerprint, user, guarantee_fingerprint: u32::from_le_bytes(*guarantee_fingerprint) })
+        Ok(Self {
+            kind,
+            digits,
+            room,
+            fingerprint,
+            user,
+            guarantee_fingerprint: u32::from_le_bytes(*guarantee_fingerprint),
+        })
     }
 
     /// Whether records after this header can be read under a policy.
@@ -252,7 +261,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// As for [`start_journal`](Self::start_journal).
-    pub fn start_journal_in(&mut self, policy: &Policy<'_, T>, header: &Header, incarnation: u32) -> Result<(), RecordError> {
+    pub fn start_journal_in(
+        &mut self,
+        policy: &Policy<'_, T>,
+        header: &Header,
+        incarnation: u32,
+    ) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
         if usize::from(header.room) > R {
             return Err(RecordError::Capacity { needed: header.room });
@@ -329,14 +343,20 @@ impl fmt::Display for RecordError {
             Self::TooLong => f.write_str("there are bytes behind the end of the record"),
             Self::Foreign => f.write_str("this is no such record"),
             Self::Checksum => f.write_str("the record is damaged"),
-            Self::Version { found } => write!(f, "the record has version {found}, this program reads version {VERSION}"),
+            Self::Version { found } => {
+                write!(f, "the record has version {found}, this program reads version {VERSION}")
+            }
             Self::Scalar { found: 24 } => f.write_str("the record is in f32, this learner is in f64"),
             Self::Scalar { .. } => f.write_str("the record is in f64, this learner is in f32"),
             Self::Catalog => f.write_str("the record belongs to another catalog"),
-            Self::Policy => f.write_str("the record belongs to the same catalog with other settings or another prior"),
+            Self::Policy => {
+                f.write_str("the record belongs to the same catalog with other settings or another prior")
+            }
             Self::Content => f.write_str("the record has a content that is not possible here"),
             Self::Unsupported => f.write_str("the record has something that this build was made without"),
-            Self::Capacity { needed } => write!(f, "the learner needs room for {needed} waiting decisions or promotions"),
+            Self::Capacity { needed } => {
+                write!(f, "the learner needs room for {needed} waiting decisions or promotions")
+            }
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
             Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),
             Self::Changed => f.write_str("the bytes loaded are not those that were verified"),

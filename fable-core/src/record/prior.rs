@@ -153,7 +153,14 @@ pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec
     let Prior::Factor(factor) = policy.prior() else { return None };
     let fingerprint = policy.sum().u64(Prior::<T>::ISOTROPIC).finish();
     let digits = super::digits::<T>();
-    let header = Header { kind: Kind::Prior, digits, room: 0, fingerprint, user: policy.fingerprint(), guarantee_fingerprint: 0 };
+    let header = Header {
+        kind: Kind::Prior,
+        digits,
+        room: 0,
+        fingerprint,
+        user: policy.fingerprint(),
+        guarantee_fingerprint: 0,
+    };
     let mut bytes = header.encode().to_vec();
     for number in factor.packed() {
         bytes.extend(number.bits().to_le_bytes().into_iter().take(width::<T>()));
@@ -167,7 +174,10 @@ pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec
 /// # Errors
 /// Bytes that are not a sound prior of this catalog and these settings.
 #[cfg(feature = "alloc")]
-pub fn decode_prior<T: Scalar>(policy: &Policy<'_, T>, bytes: &[u8]) -> Result<alloc::vec::Vec<T>, RecordError> {
+pub fn decode_prior<T: Scalar>(
+    policy: &Policy<'_, T>,
+    bytes: &[u8],
+) -> Result<alloc::vec::Vec<T>, RecordError> {
     let mut verifier = PriorVerifier::new(policy);
     verifier.push(bytes)?;
     verifier.finish()?;

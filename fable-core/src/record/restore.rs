@@ -6,7 +6,9 @@ use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, USER_RULE_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
-use crate::user::{MAX_SITES, Memory, Pending, Promotion, Verdict, code_of, is_possible, is_sound, is_user_rule, slot_mut};
+use crate::user::{
+    MAX_SITES, Memory, Pending, Promotion, Verdict, code_of, is_possible, is_sound, is_user_rule, slot_mut,
+};
 use crc::Digest;
 
 /// Largest inverse pivot: that of the vaguest prior.
@@ -123,7 +125,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 if !cfg!(feature = "alloc") && counters.merged > 0 {
                     return Err(RecordError::Unsupported);
                 }
-                if !cfg!(feature = "adapt") && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0) {
+                if !cfg!(feature = "adapt")
+                    && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0)
+                {
                     return Err(RecordError::Unsupported);
                 }
                 let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
@@ -148,7 +152,11 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let word = word();
                 let allowed = catalog.all_actions().words().get(usize::from(index)).copied().unwrap_or(0);
                 let ends_in_zero = word == 0 && index + 1 == counters.words;
-                if word & !allowed != 0 || ends_in_zero { Err(RecordError::Content) } else { Ok(Item::Word(index, word)) }
+                if word & !allowed != 0 || ends_in_zero {
+                    Err(RecordError::Content)
+                } else {
+                    Ok(Item::Word(index, word))
+                }
             }
             Stage::Pending(index) => {
                 let pending: Pending<T> = self.part(|input| input.pending(catalog))?;
@@ -158,14 +166,19 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let known = pending.coins.is_below(catalog.contrasts().len());
                 let again = pending.coins.iter().any(|contrast| self.tossed.contains(contrast));
                 pending.coins.iter().for_each(|contrast| self.tossed.insert(contrast));
-                if in_order && known && !again { Ok(Item::Pending(pending)) } else { Err(RecordError::Content) }
+                if in_order && known && !again {
+                    Ok(Item::Pending(pending))
+                } else {
+                    Err(RecordError::Content)
+                }
             }
             Stage::Promotion(_) => {
                 let promotion = self.part(|input| Ok(input.promotion()))?;
                 let contrast = usize::from(promotion.contrast);
                 let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
-                let sound = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
+                let sound =
+                    promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
                 // One that was made elsewhere has its round there.
                 let sound = sound && (promotion.round <= counters.round || counters.merged > 0);
                 if !known || !sound {
@@ -183,17 +196,28 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 if !cfg!(feature = "rules") && is_of_wishes(catalog, index) && number.bits() != 0 {
                     return Err(RecordError::Unsupported);
                 }
-                if possible(catalog, index, number) { Ok(Item::Number(index, number)) } else { Err(RecordError::Content) }
+                if possible(catalog, index, number) {
+                    Ok(Item::Number(index, number))
+                } else {
+                    Err(RecordError::Content)
+                }
             }
             Stage::Sum | Stage::Done | Stage::Failed => {
                 let sum = word();
-                if sum == self.digest.clone().finalize() { Ok(Item::Sum(sum)) } else { Err(RecordError::Checksum) }
+                if sum == self.digest.clone().finalize() {
+                    Ok(Item::Sum(sum))
+                } else {
+                    Err(RecordError::Checksum)
+                }
             }
         }
     }
 
     /// The part after its length byte.
-    fn part<'s, P>(&'s self, read: impl FnOnce(&mut Input<'s>) -> Result<P, RecordError>) -> Result<P, RecordError> {
+    fn part<'s, P>(
+        &'s self,
+        read: impl FnOnce(&mut Input<'s>) -> Result<P, RecordError>,
+    ) -> Result<P, RecordError> {
         let mut input = Input::new(self.part.get(1..).unwrap_or(&[]));
         let part = read(&mut input).map_err(|_| RecordError::Content)?;
         if input.end().is_ok() && input.rest().is_empty() { Ok(part) } else { Err(RecordError::Content) }

@@ -72,11 +72,13 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
     let action = if catalog.actions() > 128 { 2 } else { 1 };
     let contrasts = catalog.contrasts().len();
-    let coins = if contrasts <= 32 { varint_len(contrasts) + 1 } else { varint_len(32) + varint_len(contrasts - 32) };
+    let coins =
+        if contrasts <= 32 { varint_len(contrasts) + 1 } else { varint_len(32) + varint_len(contrasts - 32) };
     let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + coins;
     let promotion = 1 + 4 + 3 * 4 + 2 * 4;
     let promotions = if contrasts < room { contrasts } else { room };
-    let (words, counters) = (catalog.actions().div_ceil(32), 1 + 5 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 1 + 3 + 3 + 4);
+    let (words, counters) =
+        (catalog.actions().div_ceil(32), 1 + 5 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 1 + 3 + 3 + 4);
     let lists = 4 * words + decision * room + promotion * promotions;
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
 }
@@ -223,7 +225,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
-    pub fn load<'l>(&'l mut self, policy: &'l Policy<'l, T>, verified: Verified) -> Result<Loader<'l, T>, RecordError> {
+    pub fn load<'l>(
+        &'l mut self,
+        policy: &'l Policy<'l, T>,
+        verified: Verified,
+    ) -> Result<Loader<'l, T>, RecordError> {
         if !self.state().is_empty() {
             return Err(RecordError::Occupied);
         }
@@ -251,7 +257,11 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     }
 }
 
-fn restore<T: Scalar>(memory: Memory<'_, T>, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
+fn restore<T: Scalar>(
+    memory: Memory<'_, T>,
+    policy: &Policy<'_, T>,
+    bytes: &[u8],
+) -> Result<(), RecordError> {
     let mut verifier = Verifier::new(policy);
     verifier.push(bytes)?;
     let verified = verifier.finish()?;
@@ -262,7 +272,11 @@ fn restore<T: Scalar>(memory: Memory<'_, T>, policy: &Policy<'_, T>, bytes: &[u8
 }
 
 /// Whether a verified snapshot can be loaded into memory.
-fn fits<T: Scalar>(view: View<'_, T>, policy: &Policy<'_, T>, verified: &Verified) -> Result<(), RecordError> {
+fn fits<T: Scalar>(
+    view: View<'_, T>,
+    policy: &Policy<'_, T>,
+    verified: &Verified,
+) -> Result<(), RecordError> {
     let (needed, expected) = (verified.capacity(), policy.catalog().state_len());
     if view.storage.len() != expected {
         Err(RecordError::Storage { expected })
@@ -298,15 +312,23 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
             profile: count(view.profile.len()),
             numbers: u32::try_from(view.storage.len()).unwrap_or(u32::MAX),
         };
-        Ok(Self { view, counters, stage: Stage::Header, part: Piece::new(), taken: 0, digest: CRC_32.digest() })
+        Ok(Self {
+            view,
+            counters,
+            stage: Stage::Header,
+            part: Piece::new(),
+            taken: 0,
+            digest: CRC_32.digest(),
+        })
     }
 
     /// At least as many bytes as the whole snapshot has.
     #[cfg(feature = "alloc")]
     fn len(&self) -> usize {
         let Counters { pending, profile, merged, words, .. } = self.counters;
-        let lists =
-            MAX_PART * (usize::from(pending) + usize::from(profile) + 1) + 8 * usize::from(merged) + 4 * usize::from(words);
+        let lists = MAX_PART * (usize::from(pending) + usize::from(profile) + 1)
+            + 8 * usize::from(merged)
+            + 4 * usize::from(words);
         HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
     }
 
@@ -338,10 +360,14 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         let View { state, pending, profile, storage } = self.view;
         match self.stage {
             Stage::Header => {
-                let (fingerprint, user, guarantee_fingerprint) = (state.fingerprint, state.user, state.guarantee_fingerprint);
+                let (fingerprint, user, guarantee_fingerprint) =
+                    (state.fingerprint, state.user, state.guarantee_fingerprint);
                 let (kind, digits) = (Kind::Snapshot, digits::<T>());
                 let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
-                put(&mut self.part, &Header { kind, digits, room, fingerprint, user, guarantee_fingerprint }.encode());
+                put(
+                    &mut self.part,
+                    &Header { kind, digits, room, fingerprint, user, guarantee_fingerprint }.encode(),
+                );
             }
             Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
             Stage::Merged(index) => {

@@ -162,7 +162,9 @@ impl<'b> Input<'b> {
 
     #[inline(never)]
     fn fill(&mut self, bytes: &mut [u8]) {
-        let Some((taken, rest)) = self.rest.split_at_checked(bytes.len()) else { return self.fail(RecordError::Truncated) };
+        let Some((taken, rest)) = self.rest.split_at_checked(bytes.len()) else {
+            return self.fail(RecordError::Truncated);
+        };
         for (slot, byte) in bytes.iter_mut().zip(taken) {
             *slot = *byte;
         }
@@ -270,8 +272,13 @@ impl<'b> Input<'b> {
         };
         let exact = self.f64();
         let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts());
-        let sound = within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
-        if sound { Ok(Pending { context, baseline, round, at, action, wait, coins }) } else { Err(RecordError::Content) }
+        let sound =
+            within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
+        if sound {
+            Ok(Pending { context, baseline, round, at, action, wait, coins })
+        } else {
+            Err(RecordError::Content)
+        }
     }
 
     pub(crate) fn contrasts(&mut self) -> ContrastSet {

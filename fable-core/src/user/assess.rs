@@ -139,7 +139,8 @@ impl<T: Scalar> User<'_, T> {
         let Comparison { context, prefer, over, total } = comparison;
         self.admit_action(context, *prefer)?;
         self.admit_action(context, *over)?;
-        let (component, plus, minus) = difference(policy.catalog(), *prefer, *over).ok_or(UserError::Comparison)?;
+        let (component, plus, minus) =
+            difference(policy.catalog(), *prefer, *over).ok_or(UserError::Comparison)?;
         let evidence = self.evidence(component, plus).saturating_add(self.evidence(component, minus));
 
         let mut norm = 0.0;
@@ -154,7 +155,8 @@ impl<T: Scalar> User<'_, T> {
 
         let (mean, sd) = (estimate.mean.to_f64() + known, libm::sqrt(estimate.variance.to_f64().max(0.0)));
         let kept = policy.shared(self.state().guarantee_fingerprint);
-        let beta = policy.beta_with(self.state().log_det_ratio, kept.unwrap_or_else(|| policy.shares_alpha()));
+        let beta =
+            policy.beta_with(self.state().log_det_ratio, kept.unwrap_or_else(|| policy.shares_alpha()));
         let radius = beta * sd;
         let (lower, upper) = (mean - radius, mean + radius);
         let enough = evidence >= policy.settings().min_evidence;
@@ -169,7 +171,20 @@ impl<T: Scalar> User<'_, T> {
         let covered = policy.knows_radius() && policy.mask().is_none();
         let valid = !self.state().voided && kept.is_some() && covered;
         let threshold = normal_cdf(beta);
-        Ok(Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid })
+        Ok(Assessment {
+            mean,
+            sd,
+            probability,
+            beta,
+            radius,
+            lower,
+            upper,
+            threshold,
+            evidence,
+            verdict,
+            gap,
+            valid,
+        })
     }
 }
 
@@ -190,7 +205,11 @@ fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<(us
 }
 
 /// With w.Sigma.w = c / (n_0 + n) and the mean as it is, the interval leaves zero when n_0 + n has grown by radius^2 / mean^2.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the range of u32, and rounded up")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "within the range of u32, and rounded up"
+)]
 fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32, norm: f64) -> Gap {
     let settings = policy.settings();
     let missing = f64::from(settings.min_evidence.saturating_sub(evidence));

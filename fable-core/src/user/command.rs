@@ -283,12 +283,15 @@ impl<T: Scalar> User<'_, T> {
                 Ok(true)
             }
             Order::Feedback { id, reward, weight, now } if first => {
-                *event = Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
+                *event =
+                    Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
                 Ok(true)
             }
             Order::Observe { .. } if !cfg!(feature = "observe") => Err(UserError::Unsupported),
             Order::Observe { context, action, reward, weight, defaults, .. } if first => {
-                let default = self.admit_defaults(*defaults)?.and_then(|defaults| defaults.get(action.index()).copied());
+                let default = self
+                    .admit_defaults(*defaults)?
+                    .and_then(|defaults| defaults.get(action.index()).copied());
                 self.propose_observation((context, *action, default), *reward, *weight, event)
             }
             // What the reward leads to: fading, then what it has made certain.
@@ -328,7 +331,12 @@ impl<T: Scalar> User<'_, T> {
     }
 
     #[inline(never)]
-    fn propose_statement(&self, statements: &[Statement], applied: u32, event: &mut Event) -> Result<bool, UserError> {
+    fn propose_statement(
+        &self,
+        statements: &[Statement],
+        applied: u32,
+        event: &mut Event,
+    ) -> Result<bool, UserError> {
         if applied == 0 {
             statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
         }
@@ -382,7 +390,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// The scores of the action that is played.
     fn scores(&mut self, request: &Request<'_>, drawn: &Drawn<T>) -> Result<Scores, UserError> {
-        let (_, means) = with_variances(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        let (_, means) =
+            with_variances(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
         let (_, highest) = score::best(request.feasible.set(), means).ok_or(UserError::UnknownAction)?;
         let score = *means.get(drawn.action.index()).ok_or(PosteriorError::WorkspaceLength)?;
         Ok(Scores { score: score.to_f64(), sampled_score: drawn.score.to_f64(), explored: score < highest })
@@ -405,7 +414,12 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
-    pub fn observe(&mut self, context: &Context, action: Action, reward: f64) -> Result<Update<T>, UserError> {
+    pub fn observe(
+        &mut self,
+        context: &Context,
+        action: Action,
+        reward: f64,
+    ) -> Result<Update<T>, UserError> {
         self.observe_at(context, action, reward, 0)
     }
 
@@ -413,7 +427,13 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// As for [`observe`](Self::observe).
-    pub fn observe_at(&mut self, context: &Context, action: Action, reward: f64, time: u32) -> Result<Update<T>, UserError> {
+    pub fn observe_at(
+        &mut self,
+        context: &Context,
+        action: Action,
+        reward: f64,
+        time: u32,
+    ) -> Result<Update<T>, UserError> {
         supported(cfg!(feature = "observe"))?;
         let observation = self.observed((context, action, None), reward, 1.0)?;
         let update = self.observation_lesson(&observation)?.learn();

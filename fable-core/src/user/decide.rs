@@ -4,7 +4,9 @@ use super::late::{Pending, Wait, slot_mut};
 use super::probe::Probes;
 use super::{Decision, Request, State, User, UserError};
 use crate::catalog::score::{Round, Scalar};
-use crate::catalog::{Action, ActionSet, Context, ContrastSet, Feasible, FeasibleError, MAX_WEIGHT, Rule, score};
+use crate::catalog::{
+    Action, ActionSet, Context, ContrastSet, Feasible, FeasibleError, MAX_WEIGHT, Rule, score,
+};
 use crate::numbers::{Key, Purpose, Stream, within};
 use crate::policy::{Exploration, Scale};
 use crate::posterior::{Estimate, Posterior, PosteriorError, parts, rows, with_variances};
@@ -57,10 +59,21 @@ impl<T: Scalar> User<'_, T> {
         }
         (state.origin, state.round) = (origin, round);
         state.count();
-        let coins =
-            if cfg!(feature = "probes") { self.memory.enter_coins(self.policy.catalog(), &coins) } else { ContrastSet::EMPTY };
+        let coins = if cfg!(feature = "probes") {
+            self.memory.enter_coins(self.policy.catalog(), &coins)
+        } else {
+            ContrastSet::EMPTY
+        };
         if let Some(slot) = slot_mut(self.memory.pending, round) {
-            *slot = Pending { context: *request.context, baseline, round, at: request.at, action, wait: Wait::Waiting, coins };
+            *slot = Pending {
+                context: *request.context,
+                baseline,
+                round,
+                at: request.at,
+                action,
+                wait: Wait::Waiting,
+                coins,
+            };
         }
         Ok(Decision { id: self.id(round), action, baseline: baseline.to_f64() })
     }
@@ -93,14 +106,25 @@ impl<T: Scalar> User<'_, T> {
     /// What the next round's exploration leads to (Equation 4), and what coins make of it; they are added to those given.
     /// Leaves the mean score of every action in the place of the variances if `means` are wanted, by coins or by who asks.
     #[inline(never)]
-    pub(super) fn draw(&mut self, request: &Request<'_>, means: bool, coins: &mut Probes) -> Result<Drawn<T>, UserError> {
+    pub(super) fn draw(
+        &mut self,
+        request: &Request<'_>,
+        means: bool,
+        coins: &mut Probes,
+    ) -> Result<Drawn<T>, UserError> {
         let round = self.next_round()?;
         let (best, score) = match self.exploring(round, Purpose::Decision) {
-            Outlook::Draw(scale, key) if means || self.probes() => self.score_draw_and_mean(request, scale, &key)?,
+            Outlook::Draw(scale, key) if means || self.probes() => {
+                self.score_draw_and_mean(request, scale, &key)?
+            }
             outlook => self.best(request, outlook)?,
         };
         let action = if self.probes() { self.toss(request, best, round, coins)? } else { best };
-        let score = if action == best { score } else { self.scored()?.1.get(action.index()).copied().unwrap_or(score) };
+        let score = if action == best {
+            score
+        } else {
+            self.scored()?.1.get(action.index()).copied().unwrap_or(score)
+        };
         let default = request.defaults.and_then(|defaults| defaults.get(action.index()).copied());
         let baseline = self.policy.baseline(request.context, action, default);
         Ok(Drawn { round, best, action, baseline, score })
@@ -120,7 +144,12 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// As for [`decide`](Self::decide).
-    pub fn predict(&mut self, context: &Context, action: Action, default: Option<f64>) -> Result<Estimate<T>, UserError> {
+    pub fn predict(
+        &mut self,
+        context: &Context,
+        action: Action,
+        default: Option<f64>,
+    ) -> Result<Estimate<T>, UserError> {
         self.admit()?;
         self.admit_action(context, action)?;
         if default.is_some_and(|default| !within(default, MAX_WEIGHT)) {
@@ -130,7 +159,10 @@ impl<T: Scalar> User<'_, T> {
         let features = policy.features(context, action).map(|(index, value)| (index, T::from_f32(value)));
         let (posterior, scratch) = self.posterior_and_scratch();
         let residual = posterior.contrast(scratch, features)?;
-        Ok(Estimate { mean: policy.baseline(context, action, default) + residual.mean, variance: residual.variance })
+        Ok(Estimate {
+            mean: policy.baseline(context, action, default) + residual.mean,
+            variance: residual.variance,
+        })
     }
 
     pub(super) fn next_round(&self) -> Result<u32, UserError> {
@@ -167,7 +199,10 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// Default scores, if there is one for every action.
-    pub(super) fn admit_defaults<'d>(&self, defaults: Option<&'d [f64]>) -> Result<Option<&'d [f64]>, UserError> {
+    pub(super) fn admit_defaults<'d>(
+        &self,
+        defaults: Option<&'d [f64]>,
+    ) -> Result<Option<&'d [f64]>, UserError> {
         let (given, expected) = (defaults.unwrap_or_default(), self.policy.catalog().actions());
         if defaults.is_some() && given.len() != expected {
             return Err(UserError::DefaultCount { expected });
@@ -179,7 +214,11 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// The best feasible action of an admitted request in an outlook; leaves theta and all scores in the workspace.
-    pub(super) fn best(&mut self, request: &Request<'_>, outlook: Outlook<T>) -> Result<(Action, T), UserError> {
+    pub(super) fn best(
+        &mut self,
+        request: &Request<'_>,
+        outlook: Outlook<T>,
+    ) -> Result<(Action, T), UserError> {
         match outlook {
             Outlook::Mean => self.score(request, None),
             Outlook::Draw(scale, key) => self.score(request, Some((scale, key.stream()))),
@@ -194,10 +233,15 @@ impl<T: Scalar> User<'_, T> {
 
     /// The best feasible action for a draw, or for the mean.
     #[inline(never)]
-    fn score(&mut self, request: &Request<'_>, normal: Option<(T, Stream)>) -> Result<(Action, T), UserError> {
+    fn score(
+        &mut self,
+        request: &Request<'_>,
+        normal: Option<(T, Stream)>,
+    ) -> Result<(Action, T), UserError> {
         let policy = self.policy;
         let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
-        let (active, table, scores) = parts(self.workspace, policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        let (active, table, scores) =
+            parts(self.workspace, policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
         posterior.draw(active, request.context.task(), normal)?;
         let (catalog, lambda) = (policy.catalog(), policy.settings().cost_weight);
         let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
@@ -206,7 +250,12 @@ impl<T: Scalar> User<'_, T> {
 
     /// The best feasible action for a draw; the mean score of every action goes where the variances would be. A host with room for
     /// both reads the factor once.
-    fn score_draw_and_mean(&mut self, request: &Request<'_>, scale: T, key: &Key) -> Result<(Action, T), UserError> {
+    fn score_draw_and_mean(
+        &mut self,
+        request: &Request<'_>,
+        scale: T,
+        key: &Key,
+    ) -> Result<(Action, T), UserError> {
         #[cfg(fable_host)]
         {
             const SHORT: PosteriorError = PosteriorError::WorkspaceLength;
@@ -220,8 +269,10 @@ impl<T: Scalar> User<'_, T> {
                 posterior.draw_and_mean(active, mean, request.context.task(), (scale, key.stream()))?;
                 let lambda = policy.settings().cost_weight;
                 let round = Round::new(catalog, policy.mask(), lambda, request.context, request.defaults);
-                T::best(&round, mean, table, means, request.feasible.set()).ok_or(UserError::UnknownAction)?;
-                return T::best(&round, active, table, scores, request.feasible.set()).ok_or(UserError::UnknownAction);
+                T::best(&round, mean, table, means, request.feasible.set())
+                    .ok_or(UserError::UnknownAction)?;
+                return T::best(&round, active, table, scores, request.feasible.set())
+                    .ok_or(UserError::UnknownAction);
             }
         }
         self.find_means(request)?;
@@ -247,7 +298,8 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn find_means(&mut self, request: &Request<'_>) -> Result<(), UserError> {
         self.score(request, None)?;
         let catalog = self.policy.catalog();
-        let (scratch, means) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
+        let (scratch, means) =
+            with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let (_, _, scores) = parts(scratch, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         for (mean, score) in means.iter_mut().zip(scores) {
             *mean = *score;
@@ -258,7 +310,8 @@ impl<T: Scalar> User<'_, T> {
     /// Adds so many standard deviations to each score, and compares again; the means take the place of the variances.
     fn add_bonus(&mut self, scale: T, feasible: &ActionSet) -> Result<(Action, T), UserError> {
         let catalog = self.policy.catalog();
-        let (scratch, variances) = with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
+        let (scratch, variances) =
+            with_variances(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let (_, _, scores) = parts(scratch, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         for (score, variance) in scores.iter_mut().zip(variances) {
             let mean = *score;
@@ -270,7 +323,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// Theta over the active part, and a score per action, as [`best`](Self::best) has left them.
     pub(super) fn scored(&mut self) -> Result<(&mut [T], &mut [T]), UserError> {
-        let (theta, _, scores) = parts(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
+        let (theta, _, scores) =
+            parts(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
         Ok((theta, scores))
     }
 

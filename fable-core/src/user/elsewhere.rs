@@ -96,8 +96,12 @@ impl<T: Scalar> User<'_, T> {
         match deed {
             RemoteChange::Reward { .. } | RemoteChange::Unlearned { .. } => Ok(true),
             RemoteChange::Stated(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
-            RemoteChange::Stated(statement) => self.admit_statement(statement).map(|()| statement.precision != 0.0),
-            RemoteChange::Promoted(promotion) if own && promotion.round > self.state().round => Err(UserError::NotPromoted),
+            RemoteChange::Stated(statement) => {
+                self.admit_statement(statement).map(|()| statement.precision != 0.0)
+            }
+            RemoteChange::Promoted(promotion) if own && promotion.round > self.state().round => {
+                Err(UserError::NotPromoted)
+            }
             RemoteChange::Promoted(promotion) => self.admit_told(promotion).map(|()| false),
             RemoteChange::Nothing => Ok(false),
         }
@@ -105,7 +109,10 @@ impl<T: Scalar> User<'_, T> {
 
     /// What is learned from something that is next.
     #[inline(never)]
-    pub(super) fn told_lesson<'s>(&'s mut self, elsewhere: &'s RemoteEvent) -> Result<Lesson<'s, T>, UserError> {
+    pub(super) fn told_lesson<'s>(
+        &'s mut self,
+        elsewhere: &'s RemoteEvent,
+    ) -> Result<Lesson<'s, T>, UserError> {
         let mut lesson = match &elsewhere.deed {
             RemoteChange::Reward { observation, imputed, coins, .. } => {
                 let all = self.policy.catalog().all_actions();
@@ -129,7 +136,9 @@ impl<T: Scalar> User<'_, T> {
 
     /// Whether a promotion made sense where it was made: the state that it followed from is not here.
     fn admit_told(&self, promotion: &Promotion) -> Result<(), UserError> {
-        supported(cfg!(feature = "promote") && (cfg!(feature = "probes") || promotion.by == Certifier::Ellipsoid))?;
+        supported(
+            cfg!(feature = "promote") && (cfg!(feature = "probes") || promotion.by == Certifier::Ellipsoid),
+        )?;
         let Promotion { contrast, verdict, by, evidence, lower, upper, .. } = *promotion;
         let within = by == Certifier::Ellipsoid || (lower >= -2.0 && upper <= 2.0);
         let one_sided = by == Certifier::Probes
@@ -164,7 +173,9 @@ impl<T: Scalar> Memory<'_, T> {
         let trials = self.storage.get(catalog.trials_start()..).unwrap_or_default();
         let start = crate::catalog::TRIAL_LEN * usize::from(promotion.contrast);
         let account = trials.get(start..).map(Account::read);
-        if promotion.by == Certifier::Probes && account.is_some_and(|account| own || account.certified == Verdict::Open) {
+        if promotion.by == Certifier::Probes
+            && account.is_some_and(|account| own || account.certified == Verdict::Open)
+        {
             self.certify(catalog, promotion);
         }
     }

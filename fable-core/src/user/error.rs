@@ -114,25 +114,43 @@ impl fmt::Display for UserError {
             Self::Reward => f.write_str("a reward must be a number from -1 to 1"),
             Self::Weight => f.write_str("a weight must be a number from 0.001 to 100"),
             Self::Baseline => f.write_str("a baseline must be a number from -19999 to 19999"),
-            Self::DefaultCount { expected } => write!(f, "there must be exactly {expected} default scores, one per action"),
-            Self::DefaultRange { action } => write!(f, "the default score of action {action} is not a number from -100 to 100"),
-            Self::DecidedElsewhere => f.write_str("the decision was made at another place, and its reward is learned there"),
-            Self::SiteFixed => f.write_str("the site that decides is fixed with the first decision, and is not 0"),
+            Self::DefaultCount { expected } => {
+                write!(f, "there must be exactly {expected} default scores, one per action")
+            }
+            Self::DefaultRange { action } => {
+                write!(f, "the default score of action {action} is not a number from -100 to 100")
+            }
+            Self::DecidedElsewhere => {
+                f.write_str("the decision was made at another place, and its reward is learned there")
+            }
+            Self::SiteFixed => {
+                f.write_str("the site that decides is fixed with the first decision, and is not 0")
+            }
             Self::OwnSite => f.write_str("events of the user's own site cannot be merged"),
             Self::KnownElsewhere => f.write_str("what happened at the other place is known already"),
             Self::GapElsewhere => f.write_str("what happened at the other place before is missing"),
-            Self::SitesFull => write!(f, "a user can be merged from at most {} other sites", super::MAX_SITES),
+            Self::SitesFull => {
+                write!(f, "a user can be merged from at most {} other sites", super::MAX_SITES)
+            }
             Self::UnknownDecision => f.write_str("there is no such decision"),
             Self::ExpiredDecision => f.write_str("the decision has expired"),
             Self::DuplicateFeedback => f.write_str("the decision has had its feedback"),
-            Self::Stale => f.write_str("the state, the defaults or the settings are not those of the decision any more"),
-            Self::Text => f.write_str("the writer did not take the text"),
-            Self::Keep => f.write_str("the factor of a fading must be 0, or a number from 0.001 to less than 1"),
-            Self::Kept => f.write_str("what fadings left of an observation must be a number from 0.000001 to 1"),
-            Self::NotLearned => {
-                f.write_str("the observation cannot have been learned, or cannot be taken away at this precision")
+            Self::Stale => {
+                f.write_str("the state, the defaults or the settings are not those of the decision any more")
             }
-            Self::Comparison => f.write_str("the two actions of a contrast must differ in exactly one component"),
+            Self::Text => f.write_str("the writer did not take the text"),
+            Self::Keep => {
+                f.write_str("the factor of a fading must be 0, or a number from 0.001 to less than 1")
+            }
+            Self::Kept => {
+                f.write_str("what fadings left of an observation must be a number from 0.000001 to 1")
+            }
+            Self::NotLearned => f.write_str(
+                "the observation cannot have been learned, or cannot be taken away at this precision",
+            ),
+            Self::Comparison => {
+                f.write_str("the two actions of a contrast must differ in exactly one component")
+            }
             Self::Probe => f.write_str("no such coin can have been tossed for the decision"),
             Self::UnknownContrast => f.write_str("the catalog declares no such contrast"),
             Self::NotPromoted => f.write_str("the promotion does not follow from what was learned"),
@@ -141,7 +159,9 @@ impl fmt::Display for UserError {
             Self::UnknownRule => f.write_str("the rule is not one that users of this catalog can have"),
             Self::RuleExists => f.write_str("the user has this rule"),
             Self::RuleMissing => f.write_str("the user does not have this rule"),
-            Self::RulesFull => write!(f, "a user can have at most {} rules and switches", super::MAX_USER_RULES),
+            Self::RulesFull => {
+                write!(f, "a user can have at most {} rules and switches", super::MAX_USER_RULES)
+            }
             Self::Exhausted => f.write_str("a counter of this learner has reached its end"),
             Self::Unsupported => f.write_str("this build was made without the feature that it takes"),
             Self::Posterior(error) => error.fmt(f),

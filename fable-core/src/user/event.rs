@@ -63,7 +63,8 @@ impl FromStr for DecisionId {
     /// Accepts exactly what `Display` writes.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         fn number(text: &str) -> Option<u32> {
-            let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+            let plain =
+                text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
             text.parse().ok().filter(|_| plain)
         }
         let mut parts = text.split('-');

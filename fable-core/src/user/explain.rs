@@ -30,7 +30,9 @@ use super::decide::Outlook;
 use super::fixed3::Fixed3;
 use super::{DecisionId, Request, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
-use crate::catalog::{Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by};
+use crate::catalog::{
+    Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by,
+};
 use crate::numbers::Purpose;
 use core::fmt;
 
@@ -182,13 +184,21 @@ impl<T: Scalar> User<'_, T> {
 impl<T: Scalar> Explanation<'_, T> {
     /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw or the bonus.
     pub fn shares(&self) -> impl Iterator<Item = Share> {
-        let known =
-            |source, [chosen, other]: [f64; 2]| Share { source, chosen, other, chosen_coordinate: None, other_coordinate: None };
+        let known = |source, [chosen, other]: [f64; 2]| Share {
+            source,
+            chosen,
+            other,
+            chosen_coordinate: None,
+            other_coordinate: None,
+        };
         let actions = [self.chosen, self.other];
-        let default = self.defaults.unwrap_or_else(|| actions.map(|action| self.catalog.default_score(&self.context, action)));
+        let default = self
+            .defaults
+            .unwrap_or_else(|| actions.map(|action| self.catalog.default_score(&self.context, action)));
         let cost = actions.map(|action| -self.cost_weight * self.catalog.cost(action));
         let [chosen_mean, other_mean] = [0, 1].map(|side| {
-            let blocks = self.blocks().map(|share| if side == 0 { share.chosen } else { share.other }).sum::<f64>();
+            let blocks =
+                self.blocks().map(|share| if side == 0 { share.chosen } else { share.other }).sum::<f64>();
             blocks + if side == 0 { default[0] + cost[0] } else { default[1] + cost[1] }
         });
         let explored = [self.chosen_score - chosen_mean, self.other_score - other_mean];
@@ -201,18 +211,19 @@ impl<T: Scalar> Explanation<'_, T> {
         let entry = |feature: Option<(usize, f32)>| {
             let Some((coordinate, value)) = feature else { return 0.0 };
             let Some((task, inside)) = self.catalog.layout().locate(coordinate) else { return 0.0 };
-            let place = if task.is_some() { inside } else { usize::from(self.catalog.layout().leaf) + inside };
+            let place =
+                if task.is_some() { inside } else { usize::from(self.catalog.layout().leaf) + inside };
             self.mean.get(place).map_or(0.0, |theta| theta.to_f64() * f64::from(value))
         };
-        self.catalog.block_features(self.retained, &self.context, self.chosen, self.other).map(move |(block, chosen, other)| {
-            Share {
+        self.catalog.block_features(self.retained, &self.context, self.chosen, self.other).map(
+            move |(block, chosen, other)| Share {
                 source: Source::Block(block),
                 chosen: entry(chosen),
                 other: entry(other),
                 chosen_coordinate: chosen.map(|(coordinate, _)| coordinate),
                 other_coordinate: other.map(|(coordinate, _)| coordinate),
-            }
-        })
+            },
+        )
     }
 
     /// The rule that removed the other action, if it was not feasible under these rules.

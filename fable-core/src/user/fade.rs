@@ -35,7 +35,12 @@ impl<T: Scalar> Fade<'_, T> {
     pub(super) fn fade(self) {
         let Self { state, storage, workspace, policy, keep } = self;
         let (packed, counts, _) = split(policy.catalog(), storage);
-        let fading = Fading { arrow: state.arrow, prior: policy.prior(), base_precision: policy.base_precision(), keep };
+        let fading = Fading {
+            arrow: state.arrow,
+            prior: policy.prior(),
+            base_precision: policy.base_precision(),
+            keep,
+        };
         let faded = fading.fade(packed, workspace);
         let kept = f64::from(keep);
         for count in counts {
@@ -77,7 +82,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// Rewards that were learned, as many as they still count for.
     pub(super) fn rewards_left(&self) -> f64 {
-        let values = self.policy.catalog().definition().components.first().map_or(0, |first| first.values.len());
+        let values =
+            self.policy.catalog().definition().components.first().map_or(0, |first| first.values.len());
         (0..=u8::MAX).take(values).map(|value| self.evidence_left(0, value)).sum()
     }
 
@@ -88,7 +94,10 @@ impl<T: Scalar> User<'_, T> {
             return None;
         }
         let changed = self.state().rewards_since_change() == Some(0);
-        let faded = settings.half_life.is_some_and(|rewards| u32::from(self.state().since_fading) >= rewards).then_some(0.5);
+        let faded = settings
+            .half_life
+            .is_some_and(|rewards| u32::from(self.state().since_fading) >= rewards)
+            .then_some(0.5);
         settings.on_change.keep().filter(|_| changed).or(faded)
     }
 
@@ -107,6 +116,12 @@ impl<T: Scalar> User<'_, T> {
         if !(0.0..1.0).contains(&keep) || (keep != 0.0 && f64::from(keep) < 1e-3) {
             return Err(UserError::Keep);
         }
-        Ok(Fade { state: self.memory.state, storage: self.memory.storage, workspace: self.workspace, policy: self.policy, keep })
+        Ok(Fade {
+            state: self.memory.state,
+            storage: self.memory.storage,
+            workspace: self.workspace,
+            policy: self.policy,
+            keep,
+        })
     }
 }

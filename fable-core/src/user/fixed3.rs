@@ -7,7 +7,11 @@ use core::fmt;
 pub(super) struct Fixed3(pub(super) f64);
 
 impl fmt::Display for Fixed3 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a million after rounding away from zero")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below a million after rounding away from zero"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let magnitude = self.0.abs();
         let sign = if self.0 < 0.0 { "-" } else { "+" };

@@ -94,8 +94,14 @@ impl<T: Scalar> User<'_, T> {
             return None;
         }
         let worth = |pending: &Pending<T>| !cfg!(feature = "adapt") || !known || !pending.coins.is_empty();
-        let due = |pending: &&Pending<T>| pending.wait == Wait::Waiting && self.is_due(pending, now) && worth(pending);
-        self.memory.view().ring().find(due).map(|pending| Due { round: pending.round, imputed: expiry.reward() })
+        let due = |pending: &&Pending<T>| {
+            pending.wait == Wait::Waiting && self.is_due(pending, now) && worth(pending)
+        };
+        self.memory
+            .view()
+            .ring()
+            .find(due)
+            .map(|pending| Due { round: pending.round, imputed: expiry.reward() })
     }
 
     /// The decision that has to leave for one more, with an imputed reward or with a coin that waits. `None` when there is room, or

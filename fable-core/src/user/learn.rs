@@ -47,11 +47,13 @@ impl<T: Scalar> Lesson<'_, T> {
         let happened_here = !cfg!(feature = "alloc")
             || self.elsewhere.is_none_or(|elsewhere| {
                 state.know(elsewhere);
-                if let (super::RemoteChange::Reward { coins, .. }, Some((_, catalog, action, _))) = (&elsewhere.deed, &evidence) {
+                if let (super::RemoteChange::Reward { coins, .. }, Some((_, catalog, action, _))) =
+                    (&elsewhere.deed, &evidence)
+                {
                     let values = catalog.values(*action).unwrap_or_default();
-                    coins
-                        .iter()
-                        .for_each(|coin| settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind));
+                    coins.iter().for_each(|coin| {
+                        settle_coin(catalog, trials, coin.contrast.into(), &values, Some(coin.expected), kind)
+                    });
                 }
                 false
             });
@@ -64,7 +66,10 @@ impl<T: Scalar> Lesson<'_, T> {
                 && let (Wait::Rewarded, Some((_, catalog, ..))) = (wait, &evidence)
             {
                 let values = catalog.values(pending.action).unwrap_or_default();
-                pending.coins.iter().for_each(|contrast| settle_coin(catalog, trials, contrast, &values, None, kind));
+                pending
+                    .coins
+                    .iter()
+                    .for_each(|contrast| settle_coin(catalog, trials, contrast, &values, None, kind));
             }
         }
         // How many rewards there were before, for one that counts as evidence.
@@ -110,7 +115,9 @@ fn settle_coin<T: Scalar>(
     kind: Kind,
 ) {
     let Kind::Reward { reward, .. } = kind else { return };
-    if let (Some(preferred), Some(numbers)) = (preferred(catalog, contrast, values), trial::numbers(trials, contrast)) {
+    if let (Some(preferred), Some(numbers)) =
+        (preferred(catalog, contrast, values), trial::numbers(trials, contrast))
+    {
         let mut account = Account::read(numbers);
         let expected = expected.map_or(account.expected, f64::from);
         account.settle(expected, preferred, reward);
@@ -154,7 +161,13 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// As for [`feedback_at`](Self::feedback_at), and a weight that is not a number from 0.001 to 100.
-    pub fn feedback_weighted(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32) -> Result<Update<T>, UserError> {
+    pub fn feedback_weighted(
+        &mut self,
+        id: DecisionId,
+        reward: f64,
+        weight: f32,
+        now: u32,
+    ) -> Result<Update<T>, UserError> {
         let round = self.rewardable(id, now)?;
         let update = self.feedback_lesson(round, reward, weight)?.learn();
         self.follow_up(Some(round), now);
@@ -178,7 +191,11 @@ impl<T: Scalar> User<'_, T> {
     /// The round of a decision that still waits at time `now`.
     pub(super) fn rewardable(&self, id: DecisionId, now: u32) -> Result<u32, UserError> {
         let round = self.state().round_of(id)?;
-        if self.is_due(self.memory.view().find(round)?, now) { Err(UserError::ExpiredDecision) } else { Ok(round) }
+        if self.is_due(self.memory.view().find(round)?, now) {
+            Err(UserError::ExpiredDecision)
+        } else {
+            Ok(round)
+        }
     }
 
     /// Ends a wait: with an imputed reward, or with nothing.
@@ -192,7 +209,12 @@ impl<T: Scalar> User<'_, T> {
 
     /// The reward of a decision that waits.
     #[inline(never)]
-    pub(super) fn feedback_lesson(&mut self, round: u32, reward: f64, weight: f32) -> Result<Lesson<'_, T>, UserError> {
+    pub(super) fn feedback_lesson(
+        &mut self,
+        round: u32,
+        reward: f64,
+        weight: f32,
+    ) -> Result<Lesson<'_, T>, UserError> {
         self.admit_on()?;
         admit_reward(reward, weight)?;
         self.admit_count()?;
@@ -202,7 +224,10 @@ impl<T: Scalar> User<'_, T> {
     /// The reward imputed to a decision that waits no longer; without one, the decision. Not counted: an expiry that is due
     /// must not fail.
     #[inline(never)]
-    pub(super) fn expiry_lesson(&mut self, due: Due) -> Result<Result<Lesson<'_, T>, Waiting<'_, T>>, UserError> {
+    pub(super) fn expiry_lesson(
+        &mut self,
+        due: Due,
+    ) -> Result<Result<Lesson<'_, T>, Waiting<'_, T>>, UserError> {
         if let Some(reward) = due.imputed {
             admit_reward(reward, 1.0)?;
             return self.pending_lesson(due.round, reward, 1.0, Wait::Expired).map(Ok);
@@ -212,7 +237,13 @@ impl<T: Scalar> User<'_, T> {
         Ok(Err((&mut *self.memory.state, pending)))
     }
 
-    fn pending_lesson(&mut self, round: u32, reward: f64, weight: f32, wait: Wait) -> Result<Lesson<'_, T>, UserError> {
+    fn pending_lesson(
+        &mut self,
+        round: u32,
+        reward: f64,
+        weight: f32,
+        wait: Wait,
+    ) -> Result<Lesson<'_, T>, UserError> {
         self.admit()?;
         let Pending { context, action, baseline, coins, .. } = *self.memory.view().find(round)?;
         supported(cfg!(feature = "probes") || coins.is_empty())?;
@@ -224,7 +255,11 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// The reward of a decision of another place.
-    pub(super) fn elsewhere_lesson(&mut self, observation: &Observation, imputed: bool) -> Result<Lesson<'_, T>, UserError> {
+    pub(super) fn elsewhere_lesson(
+        &mut self,
+        observation: &Observation,
+        imputed: bool,
+    ) -> Result<Lesson<'_, T>, UserError> {
         self.admit_observation(observation)?;
         self.admit_count()?;
         let (step, voids) = ((!imputed).then_some(T::ONE), imputed || observation.weight != 1.0);
@@ -233,7 +268,10 @@ impl<T: Scalar> User<'_, T> {
 
     /// The reward of an action that was chosen elsewhere.
     #[inline(never)]
-    pub(super) fn observation_lesson(&mut self, observation: &Observation) -> Result<Lesson<'_, T>, UserError> {
+    pub(super) fn observation_lesson(
+        &mut self,
+        observation: &Observation,
+    ) -> Result<Lesson<'_, T>, UserError> {
         self.admit_on()?;
         self.admit_observation(observation)?;
         self.admit_count()?;
@@ -259,7 +297,10 @@ impl<T: Scalar> User<'_, T> {
 
     /// A stated preference (Equations 2-3); `None` when it has no weight.
     #[inline(never)]
-    pub(super) fn stated_lesson(&mut self, statement: &Statement) -> Result<Option<Lesson<'_, T>>, UserError> {
+    pub(super) fn stated_lesson(
+        &mut self,
+        statement: &Statement,
+    ) -> Result<Option<Lesson<'_, T>>, UserError> {
         self.admit()?;
         self.admit_statement(statement)?;
         if statement.precision == 0.0 {
@@ -267,10 +308,25 @@ impl<T: Scalar> User<'_, T> {
         }
         let (packed, _, trials) = split(self.policy.catalog(), self.memory.storage);
         let direction = statement.direction.entries().map(|(index, value)| (index, T::from_f64(value)));
-        let located = Located::new(self.memory.state.arrow, packed, self.workspace, direction, T::from_f64(statement.response))?;
+        let located = Located::new(
+            self.memory.state.arrow,
+            packed,
+            self.workspace,
+            direction,
+            T::from_f64(statement.response),
+        )?;
         let variance = T::from_f64(1.0 / statement.precision);
         let (state, kind) = (&mut *self.memory.state, Kind::Stated);
-        Ok(Some(Lesson { state, located, variance, evidence: None, settled: None, trials, kind, elsewhere: None }))
+        Ok(Some(Lesson {
+            state,
+            located,
+            variance,
+            evidence: None,
+            settled: None,
+            trials,
+            kind,
+            elsewhere: None,
+        }))
     }
 
     /// Equations 5-6 with the residual y - baseline and variance sigma^2 / weight.
@@ -289,7 +345,9 @@ impl<T: Scalar> User<'_, T> {
         let (packed, counts, trials) = split(self.policy.catalog(), self.memory.storage);
         let located = Located::new(state.arrow, packed, self.workspace, features, residual)?;
         let settled = match settled {
-            Some((round, wait)) => Some((slot_mut(self.memory.pending, round).ok_or(UserError::UnknownDecision)?, wait)),
+            Some((round, wait)) => {
+                Some((slot_mut(self.memory.pending, round).ok_or(UserError::UnknownDecision)?, wait))
+            }
             None => None,
         };
         let evidence = step.map(|step| (counts, self.policy.catalog(), reward.action, step));
@@ -354,7 +412,10 @@ pub(super) fn admit_reward(reward: f64, weight: f32) -> Result<(), UserError> {
 }
 
 /// The packed posterior, the counts of evidence and the numbers of the declared contrasts.
-pub(super) fn split<'s, T>(catalog: &Catalog<'_>, storage: &'s mut [T]) -> (&'s mut [T], &'s mut [T], &'s mut [T]) {
+pub(super) fn split<'s, T>(
+    catalog: &Catalog<'_>,
+    storage: &'s mut [T],
+) -> (&'s mut [T], &'s mut [T], &'s mut [T]) {
     let (packed, rest) = storage.split_at_mut_checked(catalog.layout().packed_len()).unwrap_or_default();
     if !cfg!(feature = "adapt") {
         return (packed, rest, &mut []);

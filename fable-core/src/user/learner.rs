@@ -206,7 +206,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// The parts, to be read.
     #[cfg(feature = "record")]
     pub(crate) fn view(&self) -> View<'_, T> {
-        View { state: &self.state, pending: &self.pending, profile: &self.profile, storage: self.storage.as_ref() }
+        View {
+            state: &self.state,
+            pending: &self.pending,
+            profile: &self.profile,
+            storage: self.storage.as_ref(),
+        }
     }
 
     /// Sets the learner to the policy's prior, in place, for a user.
@@ -228,7 +233,12 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     ///
     /// # Errors
     /// Storage of the wrong length, or a prior of another shape; nothing has changed then.
-    pub fn start_from(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, user: u64) -> Result<(), UserError> {
+    pub fn start_from(
+        &mut self,
+        policy: &Policy<'_, T>,
+        prior: &Prior<'_, T>,
+        user: u64,
+    ) -> Result<(), UserError> {
         self.memory().start(policy, prior, user)?;
         self.state.voided = policy.settings().prior_radius.is_none();
         Ok(())
@@ -347,7 +357,11 @@ impl<T: Scalar> Memory<'_, T> {
 impl<'u, T: Scalar> User<'u, T> {
     /// Joins what belongs together, or says why it does not.
     #[inline(always)] // as above
-    fn new(policy: &'u Policy<'u, T>, memory: Memory<'u, T>, workspace: &'u mut [T]) -> Result<Self, UserError> {
+    fn new(
+        policy: &'u Policy<'u, T>,
+        memory: Memory<'u, T>,
+        workspace: &'u mut [T],
+    ) -> Result<Self, UserError> {
         if memory.state.is_empty() {
             return Err(UserError::Posterior(PosteriorError::NotStarted));
         }

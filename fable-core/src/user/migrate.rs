@@ -127,10 +127,15 @@ impl fmt::Display for MigrateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rename { index } => {
-                write!(f, "rename {index} names something that is not there, or twice, or a value of another component")
+                write!(
+                    f,
+                    "rename {index} names something that is not there, or twice, or a value of another component"
+                )
             }
             Self::Old => f.write_str("the user to migrate does not belong to the old catalog and settings"),
-            Self::New { expected } => write!(f, "the migrated user needs a vacant state of exactly {expected} numbers"),
+            Self::New { expected } => {
+                write!(f, "the migrated user needs a vacant state of exactly {expected} numbers")
+            }
             Self::Workspace => f.write_str("the workspace is too small for the two catalogs"),
         }
     }
@@ -157,7 +162,11 @@ impl<'m, T: Scalar> Migration<'m, T> {
     ///
     /// # Errors
     /// A rename that cannot be meant.
-    pub fn new(old: &'m Policy<'m, T>, new: &'m Policy<'m, T>, renames: &'m [Rename<'m>]) -> Result<Self, MigrateError> {
+    pub fn new(
+        old: &'m Policy<'m, T>,
+        new: &'m Policy<'m, T>,
+        renames: &'m [Rename<'m>],
+    ) -> Result<Self, MigrateError> {
         let matchings = Matching::both(old.catalog(), new.catalog(), renames);
         let [forward, back] = matchings.map_err(|index| MigrateError::Rename { index })?;
         Ok(Self { old, new, forward, back })
@@ -207,7 +216,12 @@ impl<'m, T: Scalar> Migration<'m, T> {
     }
 
     #[inline(never)]
-    fn carry_memory(&self, mut old: Memory<'_, T>, mut new: Memory<'_, T>, scratch: &mut [T]) -> Result<Migrated, MigrateError> {
+    fn carry_memory(
+        &self,
+        mut old: Memory<'_, T>,
+        mut new: Memory<'_, T>,
+        scratch: &mut [T],
+    ) -> Result<Migrated, MigrateError> {
         let (from, to) = (self.old.catalog(), self.new.catalog());
         let started = !old.state.is_empty() && old.state.fingerprint == self.old.fingerprint();
         if !started || old.storage.len() != from.state_len() {
@@ -248,11 +262,18 @@ impl<'m, T: Scalar> Migration<'m, T> {
 
     /// Mean and variances.
     #[inline(never)]
-    fn carry_posterior(&self, old: &mut Memory<'_, T>, new: &mut Memory<'_, T>, scratch: &mut [T]) -> Option<Carried> {
+    fn carry_posterior(
+        &self,
+        old: &mut Memory<'_, T>,
+        new: &mut Memory<'_, T>,
+        scratch: &mut [T],
+    ) -> Option<Carried> {
         let (from, to) = (self.old.catalog().layout(), self.new.catalog().layout());
         let packed = old.storage.get_mut(..from.packed_len())?;
         let carry = Carry { old: from, new: to, places: self, packed, scratch };
-        carry.carry(new.storage.get_mut(..to.packed_len())?, |coordinate, scratch| self.fresh(coordinate, scratch))
+        carry.carry(new.storage.get_mut(..to.packed_len())?, |coordinate, scratch| {
+            self.fresh(coordinate, scratch)
+        })
     }
 
     /// E and mean of a coordinate at the new prior, by itself.
@@ -279,10 +300,13 @@ impl<'m, T: Scalar> Migration<'m, T> {
         for (component, own) in to.definition().components.iter().enumerate() {
             for value in (0..=u8::MAX).take(own.values.len()) {
                 let count = || {
-                    let place = from.value_place(self.back.component(component)?, self.back.value(component, value)?)?;
+                    let place = from
+                        .value_place(self.back.component(component)?, self.back.value(component, value)?)?;
                     old.storage.get(from.layout().packed_len() + place)
                 };
-                let place = to.value_place(component, value).map_or(usize::MAX, |place| to.layout().packed_len() + place);
+                let place = to
+                    .value_place(component, value)
+                    .map_or(usize::MAX, |place| to.layout().packed_len() + place);
                 if let (Some(count), Some(slot)) = (count(), new.storage.get_mut(place)) {
                     *slot = *count;
                 }
@@ -293,13 +317,17 @@ impl<'m, T: Scalar> Migration<'m, T> {
                 migrated.contrasts += 1;
                 continue;
             };
-            let (start, place) = (from.trials_start() + TRIAL_LEN * contrast, to.trials_start() + TRIAL_LEN * other);
+            let (start, place) =
+                (from.trials_start() + TRIAL_LEN * contrast, to.trials_start() + TRIAL_LEN * other);
             let slots = new.storage.get_mut(place..place + TRIAL_LEN).unwrap_or_default();
             for (slot, number) in slots.iter_mut().zip(old.storage.iter().skip(start)) {
                 *slot = *number;
             }
         }
-        let (first, place) = (old.storage.len().saturating_sub(MAX_USER_RULES), new.storage.len().saturating_sub(MAX_USER_RULES));
+        let (first, place) = (
+            old.storage.len().saturating_sub(MAX_USER_RULES),
+            new.storage.len().saturating_sub(MAX_USER_RULES),
+        );
         let mut slots = new.storage.iter_mut().skip(place);
         for code in old.storage.iter().skip(first).map(|number| code_of(*number)).filter(|code| *code != 0) {
             match UserRule::from_code(code).and_then(|rule| self.rule(rule)) {
@@ -326,12 +354,10 @@ impl<'m, T: Scalar> Migration<'m, T> {
             Some((u8::try_from(forward.component(place)?).ok()?, forward.value(place, value)?, when))
         };
         match rule {
-            UserRule::Never { component, value, when } => {
-                part(component, value, when).map(|(component, value, when)| UserRule::Never { component, value, when })
-            }
-            UserRule::Always { component, value, when } => {
-                part(component, value, when).map(|(component, value, when)| UserRule::Always { component, value, when })
-            }
+            UserRule::Never { component, value, when } => part(component, value, when)
+                .map(|(component, value, when)| UserRule::Never { component, value, when }),
+            UserRule::Always { component, value, when } => part(component, value, when)
+                .map(|(component, value, when)| UserRule::Always { component, value, when }),
             switch => Some(switch),
         }
     }
@@ -347,8 +373,10 @@ impl<'m, T: Scalar> Migration<'m, T> {
             migrated.waiting += u16::from(crowded) + u16::from(expired);
         }
         for promotion in old.profile.iter() {
-            let contrast =
-                self.forward.contrast(usize::from(promotion.contrast)).and_then(|contrast| u8::try_from(contrast).ok());
+            let contrast = self
+                .forward
+                .contrast(usize::from(promotion.contrast))
+                .and_then(|contrast| u8::try_from(contrast).ok());
             let same = contrast.map(|contrast| Promotion { contrast, ..*promotion });
             if same.is_none_or(|promotion| new.profile.push(promotion).is_err()) {
                 migrated.promotions += 1;
@@ -360,7 +388,9 @@ impl<'m, T: Scalar> Migration<'m, T> {
     /// expired one about which nothing is known; whether it can.
     #[inline(never)]
     fn carry_pending(&self, pending: &Pending<T>, slot: &mut Pending<T>) -> bool {
-        let (Some(context), Some(action)) = (self.forward.context(&pending.context), self.forward.action(pending.action)) else {
+        let (Some(context), Some(action)) =
+            (self.forward.context(&pending.context), self.forward.action(pending.action))
+        else {
             slot.context = Context::blank(self.new.catalog());
             (slot.round, slot.at, slot.wait) = (pending.round, pending.at, Wait::Expired);
             (slot.baseline, slot.action, slot.coins) = (T::ZERO, Action(0), ContrastSet::EMPTY);
@@ -391,14 +421,18 @@ impl<'m, T: Scalar> Migration<'m, T> {
             return false;
         }
         let (old, new) = (self.old.settings(), self.new.settings());
-        let lost = (0..from.definition().components.len()).any(|component| self.forward.component(component).is_none());
-        let same = old.noise_variance == new.noise_variance && self.old.mask().is_none() && self.new.mask().is_none();
+        let lost = (0..from.definition().components.len())
+            .any(|component| self.forward.component(component).is_none());
+        let same = old.noise_variance == new.noise_variance
+            && self.old.mask().is_none()
+            && self.new.mask().is_none();
         tied || lost
             || !same
             || changes(&self.forward, from.layout().root(), false)
             || changes(&self.back, to.layout().root(), false)
             || self.shares_task()
-                && (changes(&self.forward, from.layout().leaf(), true) || changes(&self.back, to.layout().leaf(), true))
+                && (changes(&self.forward, from.layout().leaf(), true)
+                    || changes(&self.back, to.layout().leaf(), true))
     }
 
     /// Whether a task is in both catalogs.

@@ -153,7 +153,12 @@ impl<'u, T: Scalar> User<'u, T> {
     /// The name of a decision of this user in this incarnation.
     #[must_use]
     pub fn id(&self, round: u32) -> DecisionId {
-        DecisionId { user: self.memory.state.user, incarnation: self.memory.state.incarnation, origin: self.place(), round }
+        DecisionId {
+            user: self.memory.state.user,
+            incarnation: self.memory.state.incarnation,
+            origin: self.place(),
+            round,
+        }
     }
 
     /// Refuses a user that is vacant, as after a load that was given up.

@@ -30,7 +30,10 @@ impl Merged {
 
     /// Remembers that so many events of a place are known. False when there is no room for another place.
     pub(crate) fn set(&mut self, origin: u32, events: u32) -> bool {
-        let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == origin) else { return false };
+        let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == origin)
+        else {
+            return false;
+        };
         if let Some(entry) = self.entries.get_mut(place) {
             *entry = (origin, events);
         }

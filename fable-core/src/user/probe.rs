@@ -88,7 +88,11 @@ impl Action {
 /// The actions that some of the steps lead to, with what `weigh` says of the steps taken and left out.
 fn combinations(base: Action, chances: &[Chance], mut visit: impl FnMut(Action, u32)) {
     for taken in 0..1_u32 << chances.len() {
-        let steps = chances.iter().enumerate().filter(|(place, _)| taken >> place & 1 == 1).map(|(_, chance)| chance.step);
+        let steps = chances
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| taken >> place & 1 == 1)
+            .map(|(_, chance)| chance.step);
         visit(base.after(steps.sum()), taken);
     }
 }
@@ -96,7 +100,9 @@ fn combinations(base: Action, chances: &[Chance], mut visit: impl FnMut(Action, 
 impl<T: Scalar> User<'_, T> {
     /// Whether coins may be tossed, so that the means of all actions are wanted.
     pub(super) fn probes(&self) -> bool {
-        cfg!(feature = "probes") && self.policy.settings().probe > 0.0 && !self.policy.catalog().contrasts().is_empty()
+        cfg!(feature = "probes")
+            && self.policy.settings().probe > 0.0
+            && !self.policy.catalog().contrasts().is_empty()
     }
 
     /// Contrasts whose last coin was tossed for the decision of a round that is in the ring.
@@ -128,7 +134,9 @@ impl<T: Scalar> User<'_, T> {
             let (mut best, mut certified) = (None, None);
             let contrasts = catalog.contrasts().iter().zip(trials.chunks_exact(TRIAL_LEN)).zip(0_u8..);
             for ((contrast, numbers), index) in contrasts {
-                let Some(sides) = contrast.sides().filter(|sides| sides.component == component) else { continue };
+                let Some(sides) = contrast.sides().filter(|sides| sides.component == component) else {
+                    continue;
+                };
                 let Some(other) = sides.other(value) else { continue };
                 if open.contains(usize::from(index)) || !contrast.applies(request.context) {
                     continue;
@@ -181,7 +189,8 @@ impl<T: Scalar> User<'_, T> {
         let (catalog, state) = (self.policy.catalog(), &self.memory.state);
         let (seed, rho) = (self.policy.settings().seed, self.policy.settings().probe);
         let (user, incarnation, origin) = (state.user, state.incarnation, self.place());
-        let mut stream = Key { seed, user, incarnation, origin, round, purpose: Purpose::ProbeOutcome }.stream();
+        let mut stream =
+            Key { seed, user, incarnation, origin, round, purpose: Purpose::ProbeOutcome }.stream();
         let (mut played, mut tossed) = (base, heapless::Vec::<(Chance, bool), MAX_COMPONENTS>::new());
         let values = catalog.values(base).unwrap_or_default();
         for (component, value) in (0_u8..).zip(&values) {
@@ -201,7 +210,8 @@ impl<T: Scalar> User<'_, T> {
         let mean = |action: Action| means.get(action.index()).map_or(0.0, |mean| mean.to_f64());
         for (chance, moved) in &tossed {
             let other = played.after(if *moved { -chance.step } else { chance.step });
-            let _ = coins.push(Probe { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
+            let _ =
+                coins.push(Probe { contrast: chance.contrast, expected: middle(mean(played), mean(other)) });
         }
         Ok(played)
     }
@@ -231,8 +241,13 @@ impl<T: Scalar> User<'_, T> {
 
     /// The coins of a decision that is still in the ring, as long as no later coin was tossed for their contrasts.
     pub fn coins(&self, id: DecisionId) -> impl Iterator<Item = ProbeOutcome> {
-        let pending = self.state().round_of(id).ok().and_then(|round| self.memory.view().settled_or_waiting(round).ok());
-        let values = pending.and_then(|pending| self.policy.catalog().values(pending.action)).unwrap_or_default();
+        let pending = self
+            .state()
+            .round_of(id)
+            .ok()
+            .and_then(|round| self.memory.view().settled_or_waiting(round).ok());
+        let values =
+            pending.and_then(|pending| self.policy.catalog().values(pending.action)).unwrap_or_default();
         let contrasts = pending.map_or(ContrastSet::EMPTY, |pending| pending.coins).iter();
         contrasts.filter_map(move |contrast| {
             let preferred = preferred(self.policy.catalog(), contrast, &values)?;
@@ -257,12 +272,20 @@ impl<T: Scalar> User<'_, T> {
         let catalog = self.policy.catalog();
         let mut chances = Chances::new();
         for coin in coins {
-            let sides = catalog.contrasts().get(usize::from(coin.contrast)).filter(|contrast| contrast.applies(context));
+            let sides = catalog
+                .contrasts()
+                .get(usize::from(coin.contrast))
+                .filter(|contrast| contrast.applies(context));
             let sides = sides.and_then(Contrast::sides).ok_or(UserError::Probe)?;
-            let value = catalog.values(action).and_then(|values| values.get(sides.component).copied()).ok_or(UserError::Probe)?;
+            let value = catalog
+                .values(action)
+                .and_then(|values| values.get(sides.component).copied())
+                .ok_or(UserError::Probe)?;
             let other = sides.other(value).ok_or(UserError::Probe)?;
-            let (step, component) =
-                (step(catalog, sides.component, value, other), u8::try_from(sides.component).unwrap_or(u8::MAX));
+            let (step, component) = (
+                step(catalog, sides.component, value, other),
+                u8::try_from(sides.component).unwrap_or(u8::MAX),
+            );
             let later = chances.last().is_none_or(|last: &Chance| last.component < component);
             if !later || !(-1.0..=1.0).contains(&coin.expected) {
                 return Err(UserError::Probe);
@@ -287,7 +310,10 @@ fn all_feasible(permissions: &ActionSet, action: Action, chances: &[Chance]) -> 
 }
 
 /// m in [-1, 1].
-#[expect(clippy::cast_possible_truncation, reason = "it is rounded before the coin falls, and used as it is then")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "it is rounded before the coin falls, and used as it is then"
+)]
 fn middle(one: f64, other: f64) -> f32 {
     f64::midpoint(one, other).clamp(-1.0, 1.0) as f32
 }

@@ -38,7 +38,12 @@ pub const fn is_promotion_check_due(observations: u32) -> bool {
 impl<T: Scalar> User<'_, T> {
     /// The event that promotes the first of some declared contrasts that is decided now; false when there is none.
     #[inline(never)]
-    pub(super) fn propose_promotion(&mut self, contrasts: &ContrastSet, at: u32, event: &mut Event) -> Result<bool, UserError> {
+    pub(super) fn propose_promotion(
+        &mut self,
+        contrasts: &ContrastSet,
+        at: u32,
+        event: &mut Event,
+    ) -> Result<bool, UserError> {
         let promotion = self.next_promotion(contrasts, at)?;
         if let Some(promotion) = promotion {
             *event = Event::Promotion(promotion);
@@ -55,16 +60,22 @@ impl<T: Scalar> User<'_, T> {
         }
         let all = *contrasts == ContrastSet::FULL;
         for contrast in (0_u8..).take(self.policy.catalog().contrasts().len()) {
-            let certified = cfg!(feature = "probes") && self.certificate(usize::from(contrast)) != Verdict::Open;
+            let certified =
+                cfg!(feature = "probes") && self.certificate(usize::from(contrast)) != Verdict::Open;
             if !(all || certified && contrasts.contains(usize::from(contrast))) {
                 continue;
             }
             let by = if certified { Certifier::Probes } else { Certifier::Ellipsoid };
             let promotion = self.promotion(contrast, by, at)?;
             let known = |known: &Promotion| {
-                known.contrast == contrast && known.verdict == promotion.verdict && (known.by == by || !certified)
+                known.contrast == contrast
+                    && known.verdict == promotion.verdict
+                    && (known.by == by || !certified)
             };
-            if promotion.verdict != Verdict::Open && self.has_room(contrast) && !self.memory.profile.iter().any(known) {
+            if promotion.verdict != Verdict::Open
+                && self.has_room(contrast)
+                && !self.memory.profile.iter().any(known)
+            {
                 return Ok(Some(promotion));
             }
         }
@@ -113,7 +124,8 @@ impl<T: Scalar> User<'_, T> {
             let holds = account.certified == promotion.verdict;
             return Ok(if holds { Standing::Holds } else { Standing::Revoked });
         }
-        let comparison = Comparison::promoted(self.policy.catalog(), promotion).ok_or(UserError::UnknownContrast)?;
+        let comparison =
+            Comparison::promoted(self.policy.catalog(), promotion).ok_or(UserError::UnknownContrast)?;
         Ok(promotion.assessed(&self.assess(&comparison)?))
     }
 
@@ -125,9 +137,14 @@ impl<T: Scalar> User<'_, T> {
     pub fn write_profile(&mut self, out: &mut impl fmt::Write) -> Result<(), UserError> {
         let mut separator = "";
         for index in 0..self.profile().len() {
-            let Some(promotion) = self.profile().get(index).filter(|promotion| promotion.valid).copied() else { continue };
+            let Some(promotion) = self.profile().get(index).filter(|promotion| promotion.valid).copied()
+            else {
+                continue;
+            };
             if self.standing(&promotion)? == Standing::Holds {
-                let written = out.write_str(separator).and_then(|()| promotion.write_sentence(self.policy.catalog(), out));
+                let written = out
+                    .write_str(separator)
+                    .and_then(|()| promotion.write_sentence(self.policy.catalog(), out));
                 written.map_err(|_| UserError::Text)?;
                 separator = " ";
             }
@@ -140,12 +157,24 @@ impl<T: Scalar> User<'_, T> {
     fn promotion(&mut self, contrast: u8, by: Certifier, at: u32) -> Result<Promotion, UserError> {
         if by == Certifier::Probes {
             supported(cfg!(feature = "probes"))?;
-            let (trial, verdict) = (self.trial(usize::from(contrast))?, self.certificate(usize::from(contrast)));
+            let (trial, verdict) =
+                (self.trial(usize::from(contrast))?, self.certificate(usize::from(contrast)));
             let (lower, upper) = (trial.average.lower as f32, trial.average.upper as f32);
             let (valid, evidence) = (trial.valid, u32::from(trial.trials));
-            return Ok(Promotion { contrast, verdict, valid, by, round: self.state().round, at, evidence, lower, upper });
+            return Ok(Promotion {
+                contrast,
+                verdict,
+                valid,
+                by,
+                round: self.state().round,
+                at,
+                evidence,
+                lower,
+                upper,
+            });
         }
-        let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast)).ok_or(UserError::UnknownContrast)?;
+        let comparison = Comparison::declared(self.policy.catalog(), usize::from(contrast))
+            .ok_or(UserError::UnknownContrast)?;
         let now = self.assess(&comparison)?;
         let (lower, upper) = (now.lower as f32, now.upper as f32);
         let finite = lower.is_finite() && upper.is_finite();
@@ -180,8 +209,11 @@ impl<T: Scalar> User<'_, T> {
         let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
         // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded to `f32`.
         let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
-        let scale = f64::from(upper - lower) + f64::from(now.upper - now.lower) + f64::from(lower.abs().max(upper.abs()));
-        let same_mean = (middle(lower, upper) - middle(now.lower, now.upper)).abs() <= 4.0 * f64::from(f32::EPSILON) * scale;
+        let scale = f64::from(upper - lower)
+            + f64::from(now.upper - now.lower)
+            + f64::from(lower.abs().max(upper.abs()));
+        let same_mean = (middle(lower, upper) - middle(now.lower, now.upper)).abs()
+            <= 4.0 * f64::from(f32::EPSILON) * scale;
         let counted = evidence >= 1 && evidence == now.evidence && round == now.round;
         let strict = valid && self.keeps_guarantee();
         let true_then = ordered && one_sided && same_mean && counted && !(valid && self.state().voided);

@@ -114,12 +114,14 @@ impl Promotion {
         if !own.is_empty() {
             return out.write_str(own);
         }
-        let Some(component) = contrast.component().and_then(|index| Some((index, catalog.definition().components.get(index)?)))
+        let Some(component) =
+            contrast.component().and_then(|index| Some((index, catalog.definition().components.get(index)?)))
         else {
             return Ok(());
         };
         let (index, component) = component;
-        let value = |values: &[u8]| values.get(index).and_then(|value| component.values.get(usize::from(*value)));
+        let value =
+            |values: &[u8]| values.get(index).and_then(|value| component.values.get(usize::from(*value)));
         let (Some(better), Some(worse)) = (value(better), value(worse)) else { return Ok(()) };
         let task = contrast.task.and_then(|task| catalog.definition().tasks.get(usize::from(task)));
         if let Some(task) = task {

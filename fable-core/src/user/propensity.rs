@@ -29,7 +29,12 @@ impl<T: Scalar> User<'_, T> {
     /// assert!((propensities.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
-    pub fn propensities(&mut self, request: &Request<'_>, draws: u32, out: &mut [f64]) -> Result<(), UserError> {
+    pub fn propensities(
+        &mut self,
+        request: &Request<'_>,
+        draws: u32,
+        out: &mut [f64],
+    ) -> Result<(), UserError> {
         let expected = self.policy.catalog().actions();
         if out.len() != expected {
             return Err(UserError::Posterior(PosteriorError::OutputLength { expected }));
@@ -60,12 +65,24 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// All of the probability is in what coins make of one choice.
-    fn spread_all(&mut self, request: &Request<'_>, best: Action, round: u32, out: &mut [f64]) -> Result<(), UserError> {
+    fn spread_all(
+        &mut self,
+        request: &Request<'_>,
+        best: Action,
+        round: u32,
+        out: &mut [f64],
+    ) -> Result<(), UserError> {
         out.fill(0.0);
         self.spread(request, best, round, 1.0, out)
     }
 
-    fn estimate_propensities(&mut self, request: &Request<'_>, round: u32, draws: u32, out: &mut [f64]) -> Result<(), UserError> {
+    fn estimate_propensities(
+        &mut self,
+        request: &Request<'_>,
+        round: u32,
+        draws: u32,
+        out: &mut [f64],
+    ) -> Result<(), UserError> {
         if self.probes() {
             self.find_means(request)?;
         }

@@ -86,7 +86,9 @@ impl<T: Scalar> User<'_, T> {
                 let (round, at, action, memory) = (*round, *at, *action, self.memory.reborrow());
                 Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
             }
-            Event::Feedback { round, reward, weight } => Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?),
+            Event::Feedback { round, reward, weight } => {
+                Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?)
+            }
             Event::Observation(_) if !cfg!(feature = "observe") => return Err(UserError::Unsupported),
             Event::Observation(observation) => Effect::Learn(self.observation_lesson(observation)?),
             Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported),
@@ -99,10 +101,12 @@ impl<T: Scalar> User<'_, T> {
             }
             Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(UserError::Unsupported),
             Event::Fade { keep } => Effect::Fade(self.fading(*keep)?),
-            Event::Expiry { round, imputed } => match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
-                Ok(lesson) => Effect::Learn(lesson),
-                Err(waiting) => Effect::Expire(waiting),
-            },
+            Event::Expiry { round, imputed } => {
+                match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
+                    Ok(lesson) => Effect::Learn(lesson),
+                    Err(waiting) => Effect::Expire(waiting),
+                }
+            }
             Event::Promotion(_) if !cfg!(feature = "promote") => return Err(UserError::Unsupported),
             Event::Promotion(promotion) => {
                 self.admit_promotion(promotion)?;
@@ -166,16 +170,32 @@ impl<'s, T: Scalar> Step<'s, T> {
                 let probed = cfg!(feature = "probes");
                 let coins = if probed { memory.enter_coins(catalog, coins) } else { ContrastSet::EMPTY };
                 if let Some(slot) = slot_mut(memory.pending, round) {
-                    *slot = Pending { context: *context, baseline, round, at, action, wait: Wait::Waiting, coins };
+                    *slot = Pending {
+                        context: *context,
+                        baseline,
+                        round,
+                        at,
+                        action,
+                        wait: Wait::Waiting,
+                        coins,
+                    };
                 }
             }
             Effect::Expire((state, pending)) => expire(state, pending),
             Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
-            Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => memory.promote(catalog, promotion),
-            Effect::Forget(mut memory, policy, guarantee_fingerprint) => memory.forget(policy, guarantee_fingerprint),
+            Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => {
+                memory.promote(catalog, promotion)
+            }
+            Effect::Forget(mut memory, policy, guarantee_fingerprint) => {
+                memory.forget(policy, guarantee_fingerprint)
+            }
             Effect::Place(state, origin) => state.origin = origin,
-            Effect::UserRule(mut memory, code, stands) if cfg!(feature = "rules") => memory.set_user_rule(code, stands),
-            Effect::Remote(memory, catalog, elsewhere) if cfg!(feature = "alloc") => memory.note(catalog, elsewhere),
+            Effect::UserRule(mut memory, code, stands) if cfg!(feature = "rules") => {
+                memory.set_user_rule(code, stands)
+            }
+            Effect::Remote(memory, catalog, elsewhere) if cfg!(feature = "alloc") => {
+                memory.note(catalog, elsewhere)
+            }
             // Without their feature there are none.
             Effect::Fade(_) | Effect::Promote(..) | Effect::UserRule(..) | Effect::Remote(..) => {}
             Effect::Nothing(state) => state.count(),

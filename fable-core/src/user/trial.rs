@@ -111,7 +111,11 @@ impl Account {
     };
 
     /// As it stands in a learner's storage: ten logs, sum of Z, V, m, the status, the e-detector. All zero at the start.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a status is an integer below 2^23")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a status is an integer below 2^23"
+    )]
     pub(crate) fn read<T: Number>(numbers: &[T]) -> Self {
         let mut numbers = numbers.iter().map(|number| number.to_f64());
         let mut next = || numbers.next().unwrap_or(0.0);
@@ -178,7 +182,8 @@ impl Account {
 
     /// Begins again, with half the alpha.
     pub(crate) fn restart(&mut self) {
-        *self = Self { expected: self.expected, restarts: (self.restarts + 1).min(MAX_RESTARTS), ..Self::NEW };
+        *self =
+            Self { expected: self.expected, restarts: (self.restarts + 1).min(MAX_RESTARTS), ..Self::NEW };
     }
 
     /// K+ and K-.
@@ -250,7 +255,11 @@ fn excess(squares: f64, alpha: f64) -> f64 {
 
 /// Whether a number of a contrast, by its place, is one that coins lead to.
 #[cfg(feature = "record")]
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by the cast, then compared")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped by the cast, then compared"
+)]
 pub(crate) fn is_possible(place: usize, number: f64) -> bool {
     let coins = f64::from(MAX_TRIALS);
     match place {
@@ -398,6 +407,9 @@ mod tests {
             account.restarts == 0
         });
         assert!(coins.count() < 60);
-        assert_eq!((account.certified, account.trials, account.wealth(), account.factor()), (Verdict::Open, 0, [1.0; 2], 2.0));
+        assert_eq!(
+            (account.certified, account.trials, account.wealth(), account.factor()),
+            (Verdict::Open, 0, [1.0; 2], 2.0)
+        );
     }
 }

@@ -50,7 +50,12 @@ impl<T: Scalar> User<'_, T> {
 
     /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within the prior's.
     #[inline(never)]
-    pub(super) fn admit_unlearning(&mut self, observation: &Observation, imputed: bool, kept: f32) -> Result<(), UserError> {
+    pub(super) fn admit_unlearning(
+        &mut self,
+        observation: &Observation,
+        imputed: bool,
+        kept: f32,
+    ) -> Result<(), UserError> {
         supported(cfg!(feature = "unlearn"))?;
         self.admit()?;
         self.admit_observation(observation)?;
@@ -60,7 +65,10 @@ impl<T: Scalar> User<'_, T> {
         let policy = self.policy;
         let values = policy.catalog().values(observation.action).unwrap_or_default();
         let least = f64::from(kept) * 0.999; // counts are rounded once they were faded
-        let seen = values.iter().enumerate().all(|(component, &value)| self.evidence_left(component, value) >= least);
+        let seen = values
+            .iter()
+            .enumerate()
+            .all(|(component, &value)| self.evidence_left(component, value) >= least);
         if self.state().observations == 0 || !(imputed || seen) {
             return Err(UserError::NotLearned);
         }
@@ -72,7 +80,8 @@ impl<T: Scalar> User<'_, T> {
         let (posterior, scratch) = self.posterior_and_scratch();
         let now = posterior.contrast(scratch, features())?.variance.to_f64();
         let prior = policy.prior_variance(scratch, features())?;
-        let slack = SLACK * T::EPSILON * u32::try_from(policy.catalog().layout().active_len()).map_or(0.0, f64::from);
+        let slack =
+            SLACK * T::EPSILON * u32::try_from(policy.catalog().layout().active_len()).map_or(0.0, f64::from);
         let left = variance - now;
         let definite = left > slack * variance;
         let within_prior = now * variance <= prior * left * (1.0 + slack * variance / left);

@@ -29,7 +29,8 @@ use super::Event;
 use super::{Learner, Memory, Request, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::catalog::{
-    Action, ActionSet, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH, USER_RULE_LEN, When,
+    Action, ActionSet, Catalog, Context, Feasible, FeasibleError, MAX_SIGNALS, MAX_TASKS, SIGNAL_HIGH,
+    USER_RULE_LEN, When,
 };
 use crate::numbers::Storage;
 
@@ -211,7 +212,8 @@ impl<T: Scalar> User<'_, T> {
             let code = Code::of(number);
             if code.holds(context) {
                 let beside = |other: u32| code.is_beside(Code::of(other)) && has(Code::of(other));
-                let stops = if code.kind == NEVER { has(code) } else { !codes(self.memory.storage).any(beside) };
+                let stops =
+                    if code.kind == NEVER { has(code) } else { !codes(self.memory.storage).any(beside) };
                 if stops {
                     return number;
                 }
@@ -249,7 +251,8 @@ impl<T: Scalar> User<'_, T> {
         }
         let mut set = ActionSet::EMPTY;
         for action in (0..).map(Action).take(catalog.actions()) {
-            let stopped = || catalog.forbids(request.context, action) || self.stops(request.context, action) != 0;
+            let stopped =
+                || catalog.forbids(request.context, action) || self.stops(request.context, action) != 0;
             if asked.set().contains(action) && !stopped() {
                 set.insert(action);
             }
@@ -291,21 +294,32 @@ impl<T: Scalar> User<'_, T> {
 
     #[cfg(feature = "alloc")]
     /// The next change that makes the user's wishes these; `false` when they are.
-    pub(super) fn propose_user_rule(&self, rules: &[UserRule], first: bool, event: &mut Event) -> Result<bool, UserError> {
+    pub(super) fn propose_user_rule(
+        &self,
+        rules: &[UserRule],
+        first: bool,
+        event: &mut Event,
+    ) -> Result<bool, UserError> {
         if first {
             let unknown = |rule: &&UserRule| !is_user_rule(self.policy.catalog(), rule.code());
             supported(cfg!(feature = "rules"))?;
             if rules.iter().any(|rule| unknown(&rule)) {
                 return Err(UserError::UnknownRule);
             }
-            let again = |(place, rule): (usize, &UserRule)| rules.iter().take(place).any(|other| other == rule);
+            let again =
+                |(place, rule): (usize, &UserRule)| rules.iter().take(place).any(|other| other == rule);
             if rules.len() - rules.iter().enumerate().filter(|pair| again(*pair)).count() > MAX_USER_RULES {
                 return Err(UserError::RulesFull);
             }
         }
         let wanted = |code: u32| rules.iter().any(|rule| rule.code() == code);
         let gone = codes(self.memory.storage).find(|code| !wanted(*code)).map(|code| (code, false));
-        let new = || rules.iter().map(|rule| rule.code()).find(|code| codes(self.memory.storage).all(|known| known != *code));
+        let new = || {
+            rules
+                .iter()
+                .map(|rule| rule.code())
+                .find(|code| codes(self.memory.storage).all(|known| known != *code))
+        };
         let Some((code, stands)) = gone.or_else(|| new().map(|code| (code, true))) else { return Ok(false) };
         *event = Event::UserRule { code, stands };
         Ok(true)

@@ -9,7 +9,11 @@ const PRECISION: f64 = 16.0;
 
 /// The largest error over sampled contexts: of a score phi.mu (absolute; rewards are in [-1, 1]) and of a contrast's
 /// variance (relative).
-fn errors(posterior: &Posterior<f32, Vec<f32>>, dense: &Sums, probes: &[(Context, Action, Action)]) -> (f64, f64) {
+fn errors(
+    posterior: &Posterior<f32, Vec<f32>>,
+    dense: &Sums,
+    probes: &[(Context, Action, Action)],
+) -> (f64, f64) {
     let solved = dense.solved();
     let mut workspace = Workspace::from_storage(vec![0.0_f32; AGENT.workspace_len()]);
     let mut worst = (0.0_f64, 0.0_f64);
@@ -42,7 +46,8 @@ fn run(noise: f64, repeated: f64, checkpoints: &[(usize, f64, f64)]) {
     let mut done = 0;
     for &(rounds, scores, variances) in checkpoints {
         while done < rounds {
-            let (context, action) = if random.unit() < repeated { same } else { (random.context(&AGENT), random.action(&AGENT)) };
+            let (context, action) =
+                if random.unit() < repeated { same } else { (random.context(&AGENT), random.action(&AGENT)) };
             let phi = features(&AGENT, &context, action);
             let expected: f64 = phi.iter().map(|&(index, value)| value * truth[index]).sum();
             let y = f64::from((expected + 0.3 * random.normal()).clamp(-1.0, 1.0) as f32);

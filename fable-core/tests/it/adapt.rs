@@ -7,14 +7,22 @@ use fable_core::journal::{Command, Event, Observation};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::settings::{OnChange, Scale};
 use fable_core::{
-    Action, Context, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, UserError, Workspace,
+    Action, Context, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement,
+    UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector};
 
-const OPTIMISTIC: Settings<'static> = Settings { exploration: Exploration::Optimistic(1.5), ..Settings::PAPER };
+const OPTIMISTIC: Settings<'static> =
+    Settings { exploration: Exploration::Optimistic(1.5), ..Settings::PAPER };
 
 /// What the oracle would do: the highest baseline + phi.mu + c sd, and how far the next one is behind.
-fn optimistic(dense: &Sums, policy: &Policy<'_, f64>, context: &Context, feasible: &Feasible, c: f64) -> (Action, f64) {
+fn optimistic(
+    dense: &Sums,
+    policy: &Policy<'_, f64>,
+    context: &Context,
+    feasible: &Feasible,
+    c: f64,
+) -> (Action, f64) {
     let solved = dense.solved();
     let mut scores: Vec<(Action, f64)> = feasible
         .set()
@@ -46,8 +54,14 @@ fn an_optimistic_round_takes_the_highest_mean_with_its_exact_deviation() {
             let mut propensities = vec![0.5; catalog.actions()];
             user.propensities(&request, 50, &mut propensities).unwrap();
             let decision = user.decide(&request).unwrap();
-            assert!(decision.action == expected || ahead < 1e-9, "{}, round {round}", catalog.definition().name);
-            let certain = |(index, share): (usize, &f64)| *share == f64::from(u8::from(index == decision.action.index()));
+            assert!(
+                decision.action == expected || ahead < 1e-9,
+                "{}, round {round}",
+                catalog.definition().name
+            );
+            let certain = |(index, share): (usize, &f64)| {
+                *share == f64::from(u8::from(index == decision.action.index()))
+            };
             assert!(propensities.iter().enumerate().all(certain));
             let reward = random.signed();
             user.feedback(decision.id, reward).unwrap();
@@ -113,7 +127,8 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
     let mean: Vec<f64> = (0..d).map(|_| random.signed()).collect();
     let precision: Vec<f64> = (0..d).map(|_| 0.5 + 4.0 * random.unit()).collect();
     let packed = population(arrow);
-    let factor = Factor::new(arrow, &packed, &mut Workspace::from_storage(vec![0.0; arrow.active_len()])).unwrap();
+    let factor =
+        Factor::new(arrow, &packed, &mut Workspace::from_storage(vec![0.0; arrow.active_len()])).unwrap();
     let of_factor = {
         let policy = Policy::with_prior(&MIXED, Settings::PAPER, Prior::Factor(factor)).unwrap();
         let mut fresh = start::<f64, 4>(&policy, 1);
@@ -153,7 +168,11 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
             }
             for (observations, k) in [(&early, k), (&late, 0.5)] {
                 for seen in observations.iter().filter(|_| k > 0.0) {
-                    dense.observe(&features(&MIXED, &seen.context, seen.action), seen.reward - seen.baseline, 0.25 / k);
+                    dense.observe(
+                        &features(&MIXED, &seen.context, seen.action),
+                        seen.reward - seen.baseline,
+                        0.25 / k,
+                    );
                 }
             }
             assert_same(&mut ana, &dense, &format!("prior {which}, keep {keep}"));
@@ -182,7 +201,8 @@ fn fading_weighs_every_observation_less_and_the_prior_again() {
 #[test]
 fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
     for half_life in [1, 3, 10] {
-        let policy = Policy::<f64>::new(&TAU2, Settings { half_life: Some(half_life), ..OPTIMISTIC }).unwrap();
+        let policy =
+            Policy::<f64>::new(&TAU2, Settings { half_life: Some(half_life), ..OPTIMISTIC }).unwrap();
         let (mut direct, mut stored) = (start::<f64, 4>(&policy, 1), start::<f64, 4>(&policy, 1));
         let mut replayed = start::<f64, 4>(&policy, 1);
         let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
@@ -203,7 +223,10 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
                 run(&mut stored, &mut replayed, &mut Command::feedback(decision.id, reward), &mut fades);
                 dense.observe(&features(&TAU2, &context, decision.action), reward - decision.baseline, 0.25);
                 if direct.state().rewards_since_fading() == 0 {
-                    dense = Sums { lambda: (&dense.lambda + &prior.lambda) / 2.0, h: (&dense.h + &prior.h) / 2.0 };
+                    dense = Sums {
+                        lambda: (&dense.lambda + &prior.lambda) / 2.0,
+                        h: (&dense.h + &prior.h) / 2.0,
+                    };
                 }
             }
             assert_same(&mut direct, &dense, "half-life");
@@ -214,7 +237,12 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
 }
 
 /// Runs a command, event by event, and replays each event elsewhere.
-fn run(stored: &mut HostUser<'_, f64, 4>, replayed: &mut HostUser<'_, f64, 4>, command: &mut Command<'_>, fades: &mut u32) {
+fn run(
+    stored: &mut HostUser<'_, f64, 4>,
+    replayed: &mut HostUser<'_, f64, 4>,
+    command: &mut Command<'_>,
+    fades: &mut u32,
+) {
     let mut user = stored.user();
     while let Some(step) = user.next(command).unwrap() {
         *fades += u32::from(matches!(step.event(), Event::Fade { keep: 0.5 }));
@@ -277,7 +305,13 @@ fn a_learned_scale_widens_draws_and_bonuses() {
 }
 
 /// A user of `tau2` who likes what she likes, in noise; at `change` all tastes turn round. How often and when she is noticed.
-fn notices(seed: u64, noise: f64, thumbs: bool, rounds: usize, change: Option<usize>) -> (u32, Option<usize>) {
+fn notices(
+    seed: u64,
+    noise: f64,
+    thumbs: bool,
+    rounds: usize,
+    change: Option<usize>,
+) -> (u32, Option<usize>) {
     let policy = Policy::<f64>::new(&TAU2, Settings::DEFAULT).unwrap();
     let mut ana = start::<f64, 4>(&policy, seed);
     let mut random = Random(seed);
@@ -286,10 +320,14 @@ fn notices(seed: u64, noise: f64, thumbs: bool, rounds: usize, change: Option<us
     let (mut alarms, mut first) = (0, None);
     for round in 0..rounds {
         let decision = ana.user().decide(&Request::new(&context, &all)).unwrap();
-        let taste: f64 = features(&TAU2, &context, decision.action).iter().map(|(index, value)| theta[*index] * value).sum();
+        let taste: f64 = features(&TAU2, &context, decision.action)
+            .iter()
+            .map(|(index, value)| theta[*index] * value)
+            .sum();
         let turned = if change.is_some_and(|change| round >= change) { -taste } else { taste };
         let graded = (decision.baseline + turned + noise * random.normal()).clamp(-1.0, 1.0);
-        let reward = if thumbs { if random.unit() < 0.5 + graded / 2.0 { 1.0 } else { -1.0 } } else { graded };
+        let reward =
+            if thumbs { if random.unit() < 0.5 + graded / 2.0 { 1.0 } else { -1.0 } } else { graded };
         ana.user().feedback(decision.id, reward).unwrap();
         if ana.state().rewards_since_change() == Some(0) {
             alarms += 1;
@@ -305,7 +343,8 @@ fn false_alarms_are_rare_and_a_change_is_noticed() {
         let alarms: u32 = (0..60).map(|seed| notices(seed, noise, thumbs, 300, None).0).sum();
         assert!(alarms <= 18, "{alarms} false alarms in 18,000 rewards with noise {noise}, thumbs {thumbs}");
     }
-    let noticed: Vec<usize> = (0..40).filter_map(|seed| notices(seed, 0.2, false, 300, Some(150)).1).collect();
+    let noticed: Vec<usize> =
+        (0..40).filter_map(|seed| notices(seed, 0.2, false, 300, Some(150)).1).collect();
     let soon = noticed.iter().filter(|rounds| **rounds < 30).count();
     assert!(soon >= 32, "{soon} of 40 within 30 rewards, {} in all", noticed.len());
 }
@@ -352,8 +391,11 @@ fn bad_fadings_change_nothing() {
 #[test]
 fn a_precision_per_feature_is_one_of_a_score() {
     fn spread<T: Scalar>(catalog: &Catalog<'static>) -> f64 {
-        let policy =
-            Policy::<T>::new(catalog, Settings { precision_per_feature: 4.0, base_precision: None, ..Settings::PAPER }).unwrap();
+        let policy = Policy::<T>::new(
+            catalog,
+            Settings { precision_per_feature: 4.0, base_precision: None, ..Settings::PAPER },
+        )
+        .unwrap();
         let signals = vec![1.0; catalog.definition().signals.len()];
         let task = (!catalog.definition().tasks.is_empty()).then_some(0);
         let context = Context::new(catalog, task, &signals).unwrap();

@@ -2,15 +2,17 @@
 //! refused changes nothing, and what is accepted leaves a sound state.
 
 use crate::common::{CUBE, MIXED, Random, bits, start};
-use fable_core::catalog::{AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value};
+use fable_core::catalog::{
+    AGENT, Block, BlockSet, Catalog, Component, Condition, Definition, Part, TAU2, Term, Value,
+};
 use fable_core::catalog::{ActionSet, ContrastSet, Direction, FeasibleError, When, removed_by};
 use fable_core::journal::{Command, Event, Observation};
 use fable_core::posterior::{Factor, Key, Layout, Posterior, Prior, Purpose, Update};
 use fable_core::preference::{Certifier, Probe, Probes, Verdict};
 use fable_core::settings::{Deadline, Expiry, ONBOARDING_PRECISION, REWARD, Range, VARIANCE, WEIGHT, table};
 use fable_core::{
-    Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule, Scalar, Settings, Statement,
-    Workspace,
+    Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule, Scalar,
+    Settings, Statement, Workspace,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -111,12 +113,23 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
     ];
     let retained = prop_oneof![4 => Just(BlockSet::FULL), 4 => (1_u128..512).prop_map(BlockSet::from_bits), 1 => any::<u128>().prop_map(BlockSet::from_bits)];
     let waits = (
-        prop_oneof![Just(Deadline::None), (0_u32..4).prop_map(Deadline::Rounds), (0_u32..4).prop_map(Deadline::Time)],
+        prop_oneof![
+            Just(Deadline::None),
+            (0_u32..4).prop_map(Deadline::Rounds),
+            (0_u32..4).prop_map(Deadline::Time)
+        ],
         prop_oneof![Just(Expiry::Nothing), (-1.0..=1.0).prop_map(Expiry::Impute)],
     );
-    let trust =
-        (table::ALPHA.range.least..=table::ALPHA.range.most, prop::option::of(0.0..=table::PRIOR_RADIUS.range.most), 1_u32..30);
-    let numbers = (mostly(table::NOISE_VARIANCE.range), mostly(table::BASE_PRECISION.range), mostly(table::COST_WEIGHT.range));
+    let trust = (
+        table::ALPHA.range.least..=table::ALPHA.range.most,
+        prop::option::of(0.0..=table::PRIOR_RADIUS.range.most),
+        1_u32..30,
+    );
+    let numbers = (
+        mostly(table::NOISE_VARIANCE.range),
+        mostly(table::BASE_PRECISION.range),
+        mostly(table::COST_WEIGHT.range),
+    );
     (numbers, exploration, retained, any::<u64>(), waits, trust).prop_map(
         |(numbers, exploration, retained, seed, waits, trust)| {
             let (deadline, expiry) = waits;
@@ -165,8 +178,15 @@ fn direction() -> impl Strategy<Value = Direction> {
 }
 
 fn observation() -> impl Strategy<Value = Observation> {
-    (any_context(), action(), mostly(BASELINE), mostly(REWARD), weight())
-        .prop_map(|(context, action, baseline, reward, weight)| Observation { context, action, baseline, reward, weight })
+    (any_context(), action(), mostly(BASELINE), mostly(REWARD), weight()).prop_map(
+        |(context, action, baseline, reward, weight)| Observation {
+            context,
+            action,
+            baseline,
+            reward,
+            weight,
+        },
+    )
 }
 
 fn coins() -> impl Strategy<Value = Probes> {
@@ -273,11 +293,16 @@ fn arbitrary_posterior<T: Scalar>(
     let Some(arrow) = Layout::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
     let length = if wrong == 1 { shape[0] } else { arrow.packed_len() };
     let mut posterior = Posterior::<T, _>::from_storage(vec![T::ZERO; length]);
-    let mut workspace =
-        Workspace::from_storage(vec![T::from_f64(f64::NAN); if wrong == 2 { shape[1] } else { arrow.active_len() }]);
+    let mut workspace = Workspace::from_storage(vec![
+        T::from_f64(f64::NAN);
+        if wrong == 2 { shape[1] } else { arrow.active_len() }
+    ]);
     let dimension = arrow.dimension().max(1);
-    let entries =
-        || entries.iter().map(|&(index, value)| (if wrong == 3 { index } else { index % dimension }, T::from_f64(value)));
+    let entries = || {
+        entries
+            .iter()
+            .map(|&(index, value)| (if wrong == 3 { index } else { index % dimension }, T::from_f64(value)))
+    };
     prop_assert!(posterior.update(&mut workspace, entries(), T::ONE, T::ONE).is_err()); // vacant
     let started = posterior.start(arrow, &Prior::Isotropic, precision);
     let before: Vec<u64> = posterior.packed().iter().map(|value| value.bits()).collect();
@@ -299,9 +324,12 @@ fn arbitrary_numbers_for_the_posterior() {
     let coefficient = Range { least: -100.0, most: 100.0 };
     let response = Range { least: -2e4, most: 2e4 };
     let cases = || {
-        let entries = prop::collection::vec((prop_oneof![0_usize..70, any::<usize>()], mostly(coefficient)), 0..6);
-        let numbers = (mostly(response), mostly(VARIANCE), mostly(table::BASE_PRECISION.range)).prop_map(|(a, b, c)| [a, b, c]);
-        let shape = prop_oneof![9 => [0_usize..5, 0..6, 0..40], 1 => [0..1_usize << 40, 0..1 << 40, 0..1 << 40]];
+        let entries =
+            prop::collection::vec((prop_oneof![0_usize..70, any::<usize>()], mostly(coefficient)), 0..6);
+        let numbers = (mostly(response), mostly(VARIANCE), mostly(table::BASE_PRECISION.range))
+            .prop_map(|(a, b, c)| [a, b, c]);
+        let shape =
+            prop_oneof![9 => [0_usize..5, 0..6, 0..40], 1 => [0..1_usize << 40, 0..1 << 40, 0..1 << 40]];
         (entries, numbers, shape, 0_usize..8)
     };
     run(cases(), 20, arbitrary_posterior::<f32>);
@@ -314,29 +342,33 @@ fn arbitrary_settings_and_priors() {
     let mean = prop::collection::vec(prop_oneof![40 => -1.0..1.0, 1 => number()], d);
     let precision = prop::collection::vec(prop_oneof![40 => 0.1..50.0, 1 => number()], d);
     let factor = prop::collection::vec(prop_oneof![200 => -0.3..0.3, 1 => number()], CUBE.state_len());
-    run((settings(), mean, precision, factor, 0_u8..3), 25, |(settings, mean, precision, mut factor, kind)| {
-        let mut workspace = Workspace::from_storage(vec![0.0; CUBE.workspace_len()]);
-        for inverse in factor.iter_mut().take(d) {
-            *inverse = f64::abs(*inverse);
-        }
-        let prior = match kind {
-            0 => Prior::Isotropic,
-            1 => Prior::Diagonal { mean: &mean, precision: &precision },
-            _ => match Factor::new(CUBE.layout(), &factor, &mut workspace) {
-                Ok(factor) => Prior::Factor(factor),
-                Err(_) => return Ok(false),
-            },
-        };
-        let Ok(policy) = Policy::<f64>::with_prior(&CUBE, settings, prior) else { return Ok(false) };
-        let mut ana = start::<f64, 1>(&policy, 1);
-        let context = Context::new(&CUBE, Some(0), &[]).unwrap();
-        for _ in 0..3 {
-            let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&CUBE))).unwrap();
-            prop_assert!(ana.user().feedback(decision.id, 1.0).is_ok());
-        }
-        prop_assert!(ana.learner().posterior().packed().iter().all(|value| value.is_finite()));
-        Ok(true)
-    });
+    run(
+        (settings(), mean, precision, factor, 0_u8..3),
+        25,
+        |(settings, mean, precision, mut factor, kind)| {
+            let mut workspace = Workspace::from_storage(vec![0.0; CUBE.workspace_len()]);
+            for inverse in factor.iter_mut().take(d) {
+                *inverse = f64::abs(*inverse);
+            }
+            let prior = match kind {
+                0 => Prior::Isotropic,
+                1 => Prior::Diagonal { mean: &mean, precision: &precision },
+                _ => match Factor::new(CUBE.layout(), &factor, &mut workspace) {
+                    Ok(factor) => Prior::Factor(factor),
+                    Err(_) => return Ok(false),
+                },
+            };
+            let Ok(policy) = Policy::<f64>::with_prior(&CUBE, settings, prior) else { return Ok(false) };
+            let mut ana = start::<f64, 1>(&policy, 1);
+            let context = Context::new(&CUBE, Some(0), &[]).unwrap();
+            for _ in 0..3 {
+                let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&CUBE))).unwrap();
+                prop_assert!(ana.user().feedback(decision.id, 1.0).is_ok());
+            }
+            prop_assert!(ana.learner().posterior().packed().iter().all(|value| value.is_finite()));
+            Ok(true)
+        },
+    );
 }
 
 /// Entries that look harmless one by one and describe an impossible distribution.
@@ -359,8 +391,10 @@ fn arbitrary_definitions() {
         (counts, blocks, 1_usize..4, 1_usize..4, cost, threshold, 0_u8..12),
         10,
         |(counts, masks, tasks, signals, cost, threshold, null)| {
-            let values: Vec<Vec<Value<'_>>> =
-                counts.iter().map(|&count| (0..count).map(|index| Value::new(NAMES[index], "", cost)).collect()).collect();
+            let values: Vec<Vec<Value<'_>>> = counts
+                .iter()
+                .map(|&count| (0..count).map(|index| Value::new(NAMES[index], "", cost)).collect())
+                .collect();
             let components: Vec<Component<'_>> = values
                 .iter()
                 .enumerate()
@@ -408,7 +442,10 @@ fn arbitrary_definitions() {
             };
             let Ok(catalog) = Catalog::try_new(definition) else { return Ok(false) };
             for index in 0..catalog.dimension() {
-                prop_assert_eq!(catalog.coordinate(&catalog.coordinate_name(index).unwrap().to_string()), Some(index));
+                prop_assert_eq!(
+                    catalog.coordinate(&catalog.coordinate_name(index).unwrap().to_string()),
+                    Some(index)
+                );
             }
             let every = catalog.all_blocks().bits();
             let some = u128::from(Random(catalog.fingerprint()).bits()) & every;
@@ -421,14 +458,18 @@ fn arbitrary_definitions() {
                 let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
                 ana.user().feedback(decision.id, random.signed()).unwrap();
                 // The scorer against one forward solve per action.
-                let (best, score) = ana.user().recommend(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
+                let (best, score) =
+                    ana.user().recommend(&Request::new(&context, &Feasible::all(&catalog))).unwrap();
                 for action in catalog.all_actions().iter() {
                     prop_assert_eq!(catalog.action(&catalog.values(action).unwrap()), Some(action));
                     let predicted = ana.user().predict(&context, action, None).unwrap().mean;
-                    let stopped = fable_core::catalog::stopped_by(&catalog, catalog.rules(), &context, action).is_some();
+                    let stopped =
+                        fable_core::catalog::stopped_by(&catalog, catalog.rules(), &context, action)
+                            .is_some();
                     prop_assert!(!stopped || action != best);
                     prop_assert!(
-                        (stopped || predicted <= score + 1e-12) && (action != best || (predicted - score).abs() < 1e-12)
+                        (stopped || predicted <= score + 1e-12)
+                            && (action != best || (predicted - score).abs() < 1e-12)
                     );
                 }
             }

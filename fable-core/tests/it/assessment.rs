@@ -9,7 +9,9 @@ use fable_core::journal::{Event, Observation};
 use fable_core::posterior::Prior;
 use fable_core::preference::{Assessment, Comparison, Gap, Verdict};
 use fable_core::settings::{Deadline, Expiry};
-use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, UserError};
+use fable_core::{
+    Action, Context, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, UserError,
+};
 
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 16> {
     common::start(policy, 7)
@@ -63,7 +65,8 @@ fn expected(policy: &Policy<'_, f64>, known: &Known, comparison: &Comparison) ->
     let solved = known.dense.solved();
     let w = difference(&features(catalog, context, *prefer), &features(catalog, context, *over));
     let (mean, variance) = solved.contrast(&w);
-    let reference = |action| catalog.default_score(context, action) - settings.cost_weight * catalog.cost(action);
+    let reference =
+        |action| catalog.default_score(context, action) - settings.cost_weight * catalog.cost(action);
     let mean = if *total { mean + reference(*prefer) - reference(*over) } else { mean };
     let sd = variance.sqrt();
 
@@ -74,7 +77,8 @@ fn expected(policy: &Policy<'_, f64>, known: &Known, comparison: &Comparison) ->
     let radius = beta * sd;
     let (plus, minus) = (catalog.values(*prefer).unwrap(), catalog.values(*over).unwrap());
     let component = (0..plus.len()).find(|&component| plus[component] != minus[component]).unwrap();
-    let evidence = [plus, minus].map(|values| known.counts[component][usize::from(values[component])]).iter().sum();
+    let evidence =
+        [plus, minus].map(|values| known.counts[component][usize::from(values[component])]).iter().sum();
     let verdict = if evidence < settings.min_evidence || mean.abs() <= radius {
         Verdict::Open
     } else if mean > 0.0 {
@@ -92,10 +96,24 @@ fn expected(policy: &Policy<'_, f64>, known: &Known, comparison: &Comparison) ->
     let worth = 4.0 * sigma * settings.base_precision.unwrap() / norm;
     let missing = f64::from(settings.min_evidence.saturating_sub(evidence));
     let more = ((worth + f64::from(evidence)) * ((radius / mean).powi(2) - 1.0)).ceil().max(missing);
-    let gap = Gap { distance: radius - mean.abs(), rounds: (more <= f64::from(u32::MAX)).then_some(more as u32) };
+    let gap =
+        Gap { distance: radius - mean.abs(), rounds: (more <= f64::from(u32::MAX)).then_some(more as u32) };
     let (probability, threshold) = (normal_cdf(mean / sd), normal_cdf(beta));
     let (lower, upper) = (mean - radius, mean + radius);
-    Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid: true }
+    Assessment {
+        mean,
+        sd,
+        probability,
+        beta,
+        radius,
+        lower,
+        upper,
+        threshold,
+        evidence,
+        verdict,
+        gap,
+        valid: true,
+    }
 }
 
 fn agree<T: Scalar>(found: &Assessment, expected: &Assessment) {
@@ -156,10 +174,12 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
         dense.observe(&entries, 0.75, 0.25);
     }
     let started = dense.solved().log_det();
-    let mut counts: Vec<_> = catalog.definition().components.iter().map(|component| vec![0; component.values.len()]).collect();
+    let mut counts: Vec<_> =
+        catalog.definition().components.iter().map(|component| vec![0; component.values.len()]).collect();
     for _ in 0..1_500 {
         // Half of the time one of the first actions, so that some contrasts are settled and some hardly seen.
-        let action = if random.below(2) == 0 { Action(random.below(3) as u16) } else { random.action(catalog) };
+        let action =
+            if random.below(2) == 0 { Action(random.below(3) as u16) } else { random.action(catalog) };
         let context = random.context(catalog);
         let values = catalog.values(action).unwrap();
         let taste: f64 = values.iter().map(|&value| if value % 2 == 0 { 0.2 } else { -0.2 }).sum();
@@ -179,11 +199,13 @@ fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u6
         comparisons.push(Comparison { context, prefer: one, over: two, total: false });
         comparisons.push(Comparison { context, prefer: two, over: one, total: false });
     }
-    let totals: Vec<_> = comparisons.iter().map(|comparison| Comparison { total: true, ..*comparison }).collect();
+    let totals: Vec<_> =
+        comparisons.iter().map(|comparison| Comparison { total: true, ..*comparison }).collect();
     let (mut ana, mut workspace) = (ana.into_learner(), vec![T::ZERO; catalog.workspace_len()]);
     let mut seen = [0; 4];
     for settings in [strict, lenient, plain] {
-        let (policy, oracle) = (Policy::<T>::new(catalog, settings).unwrap(), Policy::<f64>::new(catalog, settings).unwrap());
+        let (policy, oracle) =
+            (Policy::<T>::new(catalog, settings).unwrap(), Policy::<f64>::new(catalog, settings).unwrap());
         for comparison in comparisons.iter().chain(&totals) {
             let found = ana.bind(&policy, &mut workspace).unwrap().assess(comparison).unwrap();
             let expected = Assessment { valid: settings == strict, ..expected(&oracle, &known, comparison) };
@@ -201,7 +223,10 @@ fn assessments_are_appendix_g() {
         let double = assessments_follow_the_oracle::<f64>(catalog, seed as u64);
         let single = assessments_follow_the_oracle::<f32>(catalog, 100 + seed as u64);
         let name = catalog.definition().name;
-        assert!(double.iter().chain(&single).all(|&count| count > 0), "{name} never meets some verdict: {double:?} {single:?}");
+        assert!(
+            double.iter().chain(&single).all(|&count| count > 0),
+            "{name} never meets some verdict: {double:?} {single:?}"
+        );
     }
 }
 
@@ -212,7 +237,10 @@ fn nothing_is_known_at_the_start() {
         let mut ana = start::<f32>(&policy);
         for index in 0..catalog.contrasts().len() {
             let found = ana.user().assess(&Comparison::declared(catalog, index).unwrap()).unwrap();
-            assert_eq!((found.mean, found.probability, found.evidence, found.verdict), (0.0, 0.5, 0, Verdict::Open));
+            assert_eq!(
+                (found.mean, found.probability, found.evidence, found.verdict),
+                (0.0, 0.5, 0, Verdict::Open)
+            );
             assert_eq!(found.beta, 4.0 + (2.0 * 20.0_f64.ln()).sqrt());
             assert_eq!((found.lower, found.upper), (-found.radius, found.radius));
             assert_eq!(found.gap, Gap { distance: found.radius, rounds: None });
@@ -262,8 +290,9 @@ fn evidence_is_counted_by_hand() {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let rigor = declared(&RUBRIC, "rigor_5_over_1");
     let steps = declared(&RUBRIC, "steps_3_over_1");
-    let count =
-        |ana: &mut HostUser<'_, f32, 16>| [&rigor, &steps].map(|comparison| ana.user().assess(comparison).unwrap().evidence);
+    let count = |ana: &mut HostUser<'_, f32, 16>| {
+        [&rigor, &steps].map(|comparison| ana.user().assess(comparison).unwrap().evidence)
+    };
 
     let direction = Direction::from_names(&RUBRIC, &[("rigor=level_5", 1.0)]).unwrap();
     ana.user().onboard(&Statement { direction, response: 1.0, precision: 4.0 }).unwrap();
@@ -319,7 +348,10 @@ fn a_comparison_is_two_actions_that_differ_in_one_component() {
     refuse(Comparison { over: action([1, 1, 3]), ..base }, UserError::Comparison);
     refuse(Comparison { over: Action(24), ..base }, UserError::UnknownAction);
     refuse(Comparison { prefer: Action(u16::MAX), ..base }, UserError::UnknownAction);
-    refuse(Comparison { context: Context::new(&TAU2, None, &[]).unwrap(), ..base }, UserError::ForeignContext);
+    refuse(
+        Comparison { context: Context::new(&TAU2, None, &[]).unwrap(), ..base },
+        UserError::ForeignContext,
+    );
     assert!(ana.user().assess(&base).is_ok());
     let noisier = Policy::<f64>::new(&MIXED, Settings { noise_variance: 1.0, ..Settings::PAPER }).unwrap();
     let foreign = UserError::ForeignPolicy;
@@ -336,7 +368,12 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let comparison = declared(&TAU2, "verify_over_standard");
     let valid = |ana: &HostUser<'_, f64, 16>, settings: Settings<'static>| {
         let policy = Policy::new(&TAU2, settings).unwrap();
-        HostUser::from_learner(&policy, ana.learner().clone()).unwrap().user().assess(&comparison).unwrap().valid
+        HostUser::from_learner(&policy, ana.learner().clone())
+            .unwrap()
+            .user()
+            .assess(&comparison)
+            .unwrap()
+            .valid
     };
 
     // Ordinary life: a statement, a decision with its reward, an observation.
@@ -354,7 +391,10 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     assert!(!valid(&ana, Settings { noise_proxy: Some(1.0), ..settings }));
     assert!(!valid(&ana, Settings { min_evidence: 11, ..settings }));
     assert!(valid(&ana, Settings { prior_radius: Some(4.0), noise_proxy: Some(0.25), ..settings })); // the defaults, written out
-    assert!(valid(&ana, Settings { exploration: fable_core::Exploration::Constant(5.0), seed: 9, ..settings }));
+    assert!(valid(
+        &ana,
+        Settings { exploration: fable_core::Exploration::Constant(5.0), seed: 9, ..settings }
+    ));
     assert!(valid(&ana, settings));
     // The default radius is about the isotropic prior alone.
     let prior = Prior::Diagonal { mean: &[0.1; 29], precision: &[16.0; 29] };
@@ -371,7 +411,12 @@ fn what_the_guarantee_does_not_cover_makes_it_invalid() {
     let baseline = policy.baseline(&context, Action(3), None);
     let observation = Observation { context, action: Action(3), baseline, reward: 0.5, weight: 1.0 };
     let void: [fn(Observation) -> Event; 5] = [
-        |observation| Event::Unlearn { observation, imputed: false, kept: 1.0, probed: fable_core::catalog::ContrastSet::EMPTY },
+        |observation| Event::Unlearn {
+            observation,
+            imputed: false,
+            kept: 1.0,
+            probed: fable_core::catalog::ContrastSet::EMPTY,
+        },
         |observation| Event::Observation(Observation { weight: 0.5, ..observation }),
         |observation| Event::Observation(Observation { weight: 2.0, ..observation }),
         |_| Event::Feedback { round: 2, reward: 0.5, weight: 0.5 },

@@ -11,7 +11,8 @@ use fable_core::posterior::{Factor, PosteriorError, Prior, PriorError};
 use fable_core::preference::{Certifier, Comparison, Probe, Verdict};
 use fable_core::record::Verifier;
 use fable_core::{
-    Action, Context, DecisionId, Feasible, HostUser, Policy, Promotion, Request, Rule, Settings, Statement, UserError, Workspace,
+    Action, Context, DecisionId, Feasible, HostUser, Policy, Promotion, Request, Rule, Settings, Statement,
+    UserError, Workspace,
 };
 
 #[test]
@@ -109,7 +110,11 @@ fn coins_that_cannot_have_been_tossed_are_refused() {
     let coin = |contrast: u8, expected: f32| Probe { contrast, expected };
     let concise = Action(1); // current_turn, standard, concise
     let mut refuse = |coins: &[Probe], error: UserError| {
-        assert_eq!(ana.user().check(&decided(1, concise, 0.0, context, coins)).map(|_| ()), Err(error), "{coins:?}");
+        assert_eq!(
+            ana.user().check(&decided(1, concise, 0.0, context, coins)).map(|_| ()),
+            Err(error),
+            "{coins:?}"
+        );
         assert_eq!(ana, before);
     };
     for bad in [f32::NAN, 1.01, -1.01, f32::INFINITY] {
@@ -123,7 +128,10 @@ fn coins_that_cannot_have_been_tossed_are_refused() {
     unguided.remove(Action(9)); // conversation, standard, direct: what both coins together may play
     ana.user().check(&Event::Permissions(unguided)).unwrap().apply();
     let both = [coin(0, 0.0), coin(3, 0.0)];
-    assert_eq!(ana.user().check(&decided(1, concise, 0.0, context, &both)).map(|_| ()), Err(UserError::Forbidden));
+    assert_eq!(
+        ana.user().check(&decided(1, concise, 0.0, context, &both)).map(|_| ()),
+        Err(UserError::Forbidden)
+    );
     ana.user().check(&decided(1, concise, 0.0, context, &both[1..])).unwrap().apply();
     let user = ana.user();
     assert_eq!(user.coins(user.id(1)).count(), 1);
@@ -136,7 +144,8 @@ fn every_fault_has_its_own_error() {
     let mut ana = start::<f32, 2>(&policy, 1);
     let context = Context::new(&MIXED, Some(1), &[0.5, 0.5]).unwrap();
     let all = Feasible::all(&MIXED);
-    let decisions: Vec<_> = (0..3).map(|_| ana.user().decide(&Request::new(&context, &all)).unwrap()).collect();
+    let decisions: Vec<_> =
+        (0..3).map(|_| ana.user().decide(&Request::new(&context, &all)).unwrap()).collect();
     ana.user().feedback(decisions[1].id, 0.5).unwrap();
     let before = ana.clone();
     let next = DecisionId { user: 1, incarnation: 0, origin: 0, round: 4 };
@@ -149,7 +158,8 @@ fn every_fault_has_its_own_error() {
         assert_eq!(bits(&ana), bits(&before));
         assert_eq!(ana, before);
     };
-    let decision = |round: u32, action: u16, baseline: f64| decided(round, Action(action), baseline, context, &[]);
+    let decision =
+        |round: u32, action: u16, baseline: f64| decided(round, Action(action), baseline, context, &[]);
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1.0 + f64::EPSILON, -1.5] {
         refuse(Event::Feedback { round: 3, reward: bad, weight: 1.0 }, UserError::Reward);
         let observation = Observation { context, action: Action(0), baseline: 0.0, reward: bad, weight: 1.0 };
@@ -179,8 +189,9 @@ fn every_fault_has_its_own_error() {
     let never = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let never = Observation { action: Action(u16::from(decisions[1].action == Action(0))), ..never };
     refuse(taken_back(Observation { weight: 100.0, ..never }), UserError::NotLearned);
-    for (contrast, by) in
-        [0, 1, 255].into_iter().flat_map(|contrast| [Certifier::Ellipsoid, Certifier::Probes].map(|by| (contrast, by)))
+    for (contrast, by) in [0, 1, 255]
+        .into_iter()
+        .flat_map(|contrast| [Certifier::Ellipsoid, Certifier::Probes].map(|by| (contrast, by)))
     {
         let error = if contrast == 255 { UserError::UnknownContrast } else { UserError::NotPromoted };
         refuse(Event::Promotion(Promotion { contrast, by, ..UNFOUNDED }), error);
@@ -224,9 +235,10 @@ fn every_fault_has_its_own_error() {
     let other = Policy::<f32>::new(&MIXED, Settings { noise_variance: 0.3, ..Settings::PAPER }).unwrap();
     let error = learner.bind(&other, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ());
     assert_eq!(error, Err(UserError::ForeignPolicy));
-    for (defaults, error) in
-        [(vec![0.0; 23], UserError::DefaultCount { expected: 24 }), (vec![f64::NAN; 24], UserError::DefaultRange { action: 0 })]
-    {
+    for (defaults, error) in [
+        (vec![0.0; 23], UserError::DefaultCount { expected: 24 }),
+        (vec![f64::NAN; 24], UserError::DefaultRange { action: 0 }),
+    ] {
         assert_eq!(ana.user().decide(&Request::new(&context, &all).with_defaults(&defaults)), Err(error));
     }
 }
@@ -239,9 +251,15 @@ fn every_bad_prior_has_its_own_error() {
     let (mean, precision) = ([0.0; 29], [1.0; 29]);
     let mut bad = mean;
     bad[3] = f64::NAN;
-    assert_eq!(policy(Prior::Diagonal { mean: &bad, precision: &precision }), PriorError::Mean { coordinate: 3 }.to_string());
+    assert_eq!(
+        policy(Prior::Diagonal { mean: &bad, precision: &precision }),
+        PriorError::Mean { coordinate: 3 }.to_string()
+    );
     bad[3] = -1.0;
-    assert_eq!(policy(Prior::Diagonal { mean: &mean, precision: &bad }), PriorError::Precision { coordinate: 0 }.to_string());
+    assert_eq!(
+        policy(Prior::Diagonal { mean: &mean, precision: &bad }),
+        PriorError::Precision { coordinate: 0 }.to_string()
+    );
     let mut workspace = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
     let mut reject = |factor: &[f64]| Factor::new(TAU2.layout(), factor, &mut workspace).unwrap_err();
     assert_eq!(reject(&[1.0; 463]), PriorError::Length { expected: 464 });
@@ -255,7 +273,10 @@ fn every_bad_prior_has_its_own_error() {
     factor[28] = 1.0;
     factor[463] = 2e4; // the information row of the last coordinate
     assert!(matches!(reject(&factor), PriorError::Mean { .. }));
-    assert_eq!(Factor::new(TAU2.layout(), &[1.0; 464], &mut Workspace::from_storage([0.0; 3])), Err(PriorError::WorkspaceLength));
+    assert_eq!(
+        Factor::new(TAU2.layout(), &[1.0; 464], &mut Workspace::from_storage([0.0; 3])),
+        Err(PriorError::WorkspaceLength)
+    );
     factor[463] = 0.0;
     let fitting = Factor::new(TAU2.layout(), &factor, &mut workspace).unwrap();
     let error = Policy::with_prior(&AGENT, Settings::PAPER, Prior::Factor(fitting)).map(|_| ()).unwrap_err();
@@ -267,7 +288,8 @@ fn every_bad_prior_has_its_own_error() {
 #[expect(clippy::too_many_lines, reason = "every mistake, in one place")]
 fn every_bad_catalog_has_its_own_error() {
     const VALUES: &[Value<'static>] = &[Value::new("v", "", 0.0), Value::new("w", "", 0.0)];
-    const COMPONENTS: &[Component<'static>] = &[Component::new("a", VALUES), Component::new("b", VALUES).with_null(0)];
+    const COMPONENTS: &[Component<'static>] =
+        &[Component::new("a", VALUES), Component::new("b", VALUES).with_null(0)];
     let good = Definition {
         name: "good",
         components: COMPONENTS,
@@ -290,8 +312,14 @@ fn every_bad_catalog_has_its_own_error() {
 
     assert!(Catalog::try_new(good).is_ok());
     assert_eq!(reject(Definition { components: &[], ..good }), CatalogError::ComponentCount);
-    assert_eq!(reject(Definition { components: &[Component::new("a", &[])], ..good }), CatalogError::ValueCount);
-    assert_eq!(reject(Definition { components: &[Component::new("a", &many[..257])], ..good }), CatalogError::ValueCount);
+    assert_eq!(
+        reject(Definition { components: &[Component::new("a", &[])], ..good }),
+        CatalogError::ValueCount
+    );
+    assert_eq!(
+        reject(Definition { components: &[Component::new("a", &many[..257])], ..good }),
+        CatalogError::ValueCount
+    );
     let wide = [Component::new("a", &many[..33]), Component::new("b", &many[..32])];
     assert_eq!(reject(Definition { components: &wide, ..good }), CatalogError::ActionCount);
     assert_eq!(reject(Definition { tasks: &names[..65], ..good }), CatalogError::TaskCount);
@@ -301,17 +329,29 @@ fn every_bad_catalog_has_its_own_error() {
     for name in ["", "a b", "a=b", "a*b", "ä"] {
         assert_eq!(reject(Definition { name, ..good }), CatalogError::BadName);
         assert_eq!(reject(Definition { tasks: &[name], ..good }), CatalogError::BadName);
-        assert_eq!(reject(Definition { components: &[Component::new(name, VALUES)], ..good }), CatalogError::BadName);
+        assert_eq!(
+            reject(Definition { components: &[Component::new(name, VALUES)], ..good }),
+            CatalogError::BadName
+        );
     }
     assert_eq!(reject(Definition { tasks: &["x", "x"], ..good }), CatalogError::DuplicateName);
     assert_eq!(reject(Definition { signals: &["task"], ..good }), CatalogError::ReservedName);
-    assert_eq!(reject(Definition { components: &[Component::new("task", VALUES)], ..good }), CatalogError::ReservedName);
-    assert_eq!(reject(Definition { components: &[Component::new("a", VALUES).with_null(2)], ..good }), CatalogError::UnknownNull);
+    assert_eq!(
+        reject(Definition { components: &[Component::new("task", VALUES)], ..good }),
+        CatalogError::ReservedName
+    );
+    assert_eq!(
+        reject(Definition { components: &[Component::new("a", VALUES).with_null(2)], ..good }),
+        CatalogError::UnknownNull
+    );
     for block in [Block::main(2), Block::main(200), Block::pair(0, 0), Block::product(&[])] {
         assert_eq!(blocks(&[block]), CatalogError::BlockComponents);
     }
     assert_eq!(blocks(&[Block::main(0).scaled_by(1)]), CatalogError::BlockSignal);
-    assert_eq!(reject(Definition { tasks: &[], blocks: &[Block::main(0).per_task()], ..good }), CatalogError::BlockTask);
+    assert_eq!(
+        reject(Definition { tasks: &[], blocks: &[Block::main(0).per_task()], ..good }),
+        CatalogError::BlockTask
+    );
     assert_eq!(blocks(&[Block::main(0).without_null()]), CatalogError::BlockNull);
     assert_eq!(blocks(&[Block::pair(0, 1), Block::complete()]), CatalogError::DuplicateBlock);
     assert_eq!(blocks(&[Block::main(1), Block::main(1).without_null()]), CatalogError::DuplicateBlock);
@@ -330,7 +370,13 @@ fn every_bad_catalog_has_its_own_error() {
     for when in [Condition::AtMost(1, 0.5), Condition::Tasks(&[1]), Condition::Tasks(&[])] {
         assert_eq!(terms(when, 0.1, part), CatalogError::TermCondition);
     }
-    for parts in [&[][..], &[Part::new(2, &[0])], &[Part::new(0, &[2])], &[Part::new(0, &[])], &[Part::new(0, &[1, 1])]] {
+    for parts in [
+        &[][..],
+        &[Part::new(2, &[0])],
+        &[Part::new(0, &[2])],
+        &[Part::new(0, &[])],
+        &[Part::new(0, &[1, 1])],
+    ] {
         assert_eq!(terms(Condition::Always, 0.1, parts), CatalogError::TermValues);
     }
     let pair: &[Part<'_>] = &[Part::new(0, &[0]), Part::new(1, &[1])];
@@ -341,23 +387,46 @@ fn every_bad_catalog_has_its_own_error() {
     assert_eq!(reject(Definition { rules: &[fine, fine], ..good }), CatalogError::DuplicateName);
     assert_eq!(rule(Rule::forbid("r s", pair).always()), CatalogError::BadName);
     for threshold in [-0.1, 1.1, f32::NAN] {
-        assert_eq!(rule(Rule::forbid("r", pair).when(Condition::Below(0, threshold))), CatalogError::BadThreshold);
+        assert_eq!(
+            rule(Rule::forbid("r", pair).when(Condition::Below(0, threshold))),
+            CatalogError::BadThreshold
+        );
     }
     for when in [Condition::AtMost(1, 0.5), Condition::Tasks(&[1]), Condition::Tasks(&[])] {
         assert_eq!(rule(Rule::forbid("r", pair).when(when)), CatalogError::RuleCondition);
     }
-    for parts in [&[][..], &[Part::new(2, &[0])], &[Part::new(0, &[2])], &[Part::new(0, &[])], &[Part::new(0, &[1, 1])]] {
+    for parts in [
+        &[][..],
+        &[Part::new(2, &[0])],
+        &[Part::new(0, &[2])],
+        &[Part::new(0, &[])],
+        &[Part::new(0, &[1, 1])],
+    ] {
         assert_eq!(rule(Rule::require("r", parts).always()), CatalogError::RuleValues);
     }
-    assert_eq!(rule(Rule::forbid("r", &[Part::new(0, &[0]), Part::new(0, &[1])]).always()), CatalogError::RuleValues);
+    assert_eq!(
+        rule(Rule::forbid("r", &[Part::new(0, &[0]), Part::new(0, &[1])]).always()),
+        CatalogError::RuleValues
+    );
     // What holds somewhere must leave something with what holds everywhere.
-    assert_eq!(rule(Rule::forbid("r", &[Part::new(0, &[0, 1])]).when(Condition::Above(0, 0.5))), CatalogError::RuleLeavesNothing);
+    assert_eq!(
+        rule(Rule::forbid("r", &[Part::new(0, &[0, 1])]).when(Condition::Above(0, 0.5))),
+        CatalogError::RuleLeavesNothing
+    );
     let (zero, one) = (&[Part::new(0, &[0])][..], &[Part::new(0, &[1])][..]);
     let both = |when| [Rule::require("a", one).when(when), Rule::require("b", zero).always()];
-    assert_eq!(reject(Definition { rules: &both(Condition::Always), ..good }), CatalogError::RuleLeavesNothing);
-    assert_eq!(reject(Definition { rules: &both(Condition::Above(0, 0.5)), ..good }), CatalogError::RuleLeavesNothing);
-    let apart =
-        [Rule::require("a", one).when(Condition::Above(0, 0.5)), Rule::require("b", zero).when(Condition::AtMost(0, 0.5))];
+    assert_eq!(
+        reject(Definition { rules: &both(Condition::Always), ..good }),
+        CatalogError::RuleLeavesNothing
+    );
+    assert_eq!(
+        reject(Definition { rules: &both(Condition::Above(0, 0.5)), ..good }),
+        CatalogError::RuleLeavesNothing
+    );
+    let apart = [
+        Rule::require("a", one).when(Condition::Above(0, 0.5)),
+        Rule::require("b", zero).when(Condition::AtMost(0, 0.5)),
+    ];
     assert!(Catalog::try_new(Definition { rules: &apart, ..good }).is_ok());
     let either = [Rule::only("a", one).always(), Rule::only("b", zero).always()];
     assert!(Catalog::try_new(Definition { rules: &either, ..good }).is_ok());
@@ -369,13 +438,22 @@ fn every_bad_catalog_has_its_own_error() {
     assert!(Catalog::try_new(Definition { contrasts: &[fine], ..good }).is_ok());
     assert_eq!(reject(Definition { contrasts: &[fine; 65], ..good }), CatalogError::ContrastCount);
     assert_eq!(reject(Definition { contrasts: &[fine, fine], ..good }), CatalogError::DuplicateName);
-    assert_eq!(reject(Definition { contrasts: &[Contrast { name: "c d", ..fine }], ..good }), CatalogError::BadName);
-    for (prefer, over) in
-        [(&[0, 1][..], &[0, 1][..]), (&[0, 1], &[1, 0]), (&[0, 2], &[0, 1]), (&[0], &[1]), (&[0, 1, 0], &[0, 0, 0])]
-    {
+    assert_eq!(
+        reject(Definition { contrasts: &[Contrast { name: "c d", ..fine }], ..good }),
+        CatalogError::BadName
+    );
+    for (prefer, over) in [
+        (&[0, 1][..], &[0, 1][..]),
+        (&[0, 1], &[1, 0]),
+        (&[0, 2], &[0, 1]),
+        (&[0], &[1]),
+        (&[0, 1, 0], &[0, 0, 0]),
+    ] {
         assert_eq!(contrast(prefer, over, None, &[0.5]), CatalogError::ContrastActions);
     }
-    for (task, signals) in [(Some(1), &[0.5][..]), (None, &[]), (None, &[0.5, 0.5]), (None, &[f32::NAN]), (None, &[1.1])] {
+    for (task, signals) in
+        [(Some(1), &[0.5][..]), (None, &[]), (None, &[0.5, 0.5]), (None, &[f32::NAN]), (None, &[1.1])]
+    {
         assert_eq!(contrast(&[0, 1], &[0, 0], task, signals), CatalogError::ContrastContext);
     }
     let tasks = &names[..64];
@@ -392,8 +470,13 @@ fn the_heaviest_reference_works() {
     let components = names.map(|name| Component::new(name, &values));
     let part = [Part::new(0, &[0, 1])];
     let terms = [Term::new(-100.0, Condition::Always, &part); 64];
-    let definition =
-        Definition { name: "heavy", components: &components, blocks: &[Block::main(0)], terms: &terms, ..Definition::EMPTY };
+    let definition = Definition {
+        name: "heavy",
+        components: &components,
+        blocks: &[Block::main(0)],
+        terms: &terms,
+        ..Definition::EMPTY
+    };
     let catalog = Catalog::try_new(definition).unwrap();
     let policy = Policy::<f32>::new(&catalog, Settings { cost_weight: 10.0, ..Settings::PAPER }).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
@@ -413,7 +496,9 @@ fn the_largest_catalog_works() {
     let components: Vec<Component<'_>> =
         (0..8).map(|index| Component::new(names[index], if index == 3 { &eight } else { &pair })).collect();
     let mut blocks: Vec<Block> = (0..8)
-        .flat_map(|index| [Block::main(index), Block::main(index).per_task(), Block::main(index).scaled_by(15 - index)])
+        .flat_map(|index| {
+            [Block::main(index), Block::main(index).per_task(), Block::main(index).scaled_by(15 - index)]
+        })
         .collect();
     blocks.extend([Block::pair(0, 7), Block::product(&[1, 3, 5])]);
     let definition = Definition {
@@ -443,7 +528,8 @@ fn a_component_has_as_many_values_as_it_can() {
     let names: Vec<String> = (0..256).map(|value| value.to_string()).collect();
     let values: Vec<Value<'_>> = names.iter().map(|name| Value::new(name, "", 0.0)).collect();
     let components = [Component::new("byte", &values)];
-    let definition = Definition { name: "bytes", components: &components, blocks: &[Block::main(0)], ..Definition::EMPTY };
+    let definition =
+        Definition { name: "bytes", components: &components, blocks: &[Block::main(0)], ..Definition::EMPTY };
     let bytes = Catalog::try_new(definition).unwrap();
     let mut ana = HostUser::<f32>::new(&Policy::new(&bytes, Settings::default()).unwrap(), "ana").unwrap();
     let context = bytes.context(None, []).unwrap();

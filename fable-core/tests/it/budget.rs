@@ -56,7 +56,14 @@ fn cases() -> Vec<Case> {
         let epsilon = 0.01 + random.unit();
         // A third of the biases are around the threshold, some are above epsilon.
         let bias = epsilon * 1.2 * random.unit();
-        cases.push(Case { rate, constant: 0.01 + 3.0 * random.unit(), k: 1 + random.below(d), d, bias, epsilon });
+        cases.push(Case {
+            rate,
+            constant: 0.01 + 3.0 * random.unit(),
+            k: 1 + random.below(d),
+            d,
+            bias,
+            epsilon,
+        });
     }
     cases
 }
@@ -69,7 +76,10 @@ fn rounds_are_the_first_with_an_average_regret_of_epsilon() {
         let found = rate.rounds(constant, k, bias, epsilon);
         never += u32::from(found.is_infinite());
         let same = found == searched || (found / searched - 1.0).abs() < 1e-6;
-        assert!(same, "{rate:?}, C = {constant}, k = {k}, b = {bias}, epsilon = {epsilon}: {found}, searched {searched}");
+        assert!(
+            same,
+            "{rate:?}, C = {constant}, k = {k}, b = {bias}, epsilon = {epsilon}: {found}, searched {searched}"
+        );
     }
     assert!((30..150).contains(&never), "{never}");
 }
@@ -84,7 +94,11 @@ fn samples_are_saved_where_the_search_ends_sooner() {
             continue; // as good as equal: rounding decides
         }
         let found = rate.saves_samples(k, d, bias, epsilon);
-        assert_eq!(found, small < full, "{rate:?}, k = {k} of {d}, b = {bias}, epsilon = {epsilon}: {small} {full}");
+        assert_eq!(
+            found,
+            small < full,
+            "{rate:?}, k = {k} of {d}, b = {bias}, epsilon = {epsilon}: {small} {full}"
+        );
         saved[usize::from(found)] += 1;
     }
     assert!(saved.iter().all(|count| *count > 50), "{saved:?}");
@@ -100,7 +114,10 @@ fn the_crossover_is_where_the_bounds_meet() {
             continue;
         }
         let searched = first(larger);
-        assert!((found / searched - 1.0).abs() < 1e-6, "{rate:?}, C = {constant}, {k} of {d}, b = {bias}: {found} {searched}");
+        assert!(
+            (found / searched - 1.0).abs() < 1e-6,
+            "{rate:?}, C = {constant}, {k} of {d}, b = {bias}: {found} {searched}"
+        );
         assert_eq!(rate.crossover(constant, k, d, 0.0), f64::INFINITY);
     }
 }
@@ -114,7 +131,8 @@ fn the_bias_bounds_what_acting_by_fewer_coordinates_costs() {
     for _ in 0..200 {
         let (d, kept, actions, people) = (6, 1 + random.below(5), 4, 12);
         let features = DMatrix::from_fn(actions, d, |_, _| random.signed());
-        let thetas: Vec<DVector<f64>> = (0..people).map(|_| DVector::from_fn(d, |_, _| random.signed())).collect();
+        let thetas: Vec<DVector<f64>> =
+            (0..people).map(|_| DVector::from_fn(d, |_, _| random.signed())).collect();
         let mask = DMatrix::from_fn(d, d, |row, column| f64::from(u8::from(row == column && row < kept)));
         let omitted = |theta: &DVector<f64>| &features * (theta - &mask * theta);
         // rho E is at least the mean square of the omitted part of whichever action is taken.

@@ -10,7 +10,8 @@ use fable_core::posterior::PosteriorError;
 use fable_core::preference::{Comparison, UserRule, is_promotion_check_due};
 use fable_core::settings::{Deadline, Expiry};
 use fable_core::{
-    Action, Context, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, User, UserError,
+    Action, Context, Decision, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement,
+    User, UserError,
 };
 use proptest::prelude::*;
 
@@ -33,7 +34,12 @@ enum Deed {
 
 impl Deed {
     /// Anything, about one time in eight with something wrong.
-    fn any(random: &mut Random, catalog: &Catalog<'_>, made: DecisionId, learned: &mut Vec<Observation>) -> Self {
+    fn any(
+        random: &mut Random,
+        catalog: &Catalog<'_>,
+        made: DecisionId,
+        learned: &mut Vec<Observation>,
+    ) -> Self {
         let wrong = random.below(8) == 0;
         let foreign = wrong && random.below(2) == 0;
         let context = random.context(if foreign { &AGENT } else { catalog });
@@ -41,7 +47,8 @@ impl Deed {
         match random.below(16) {
             0 => {
                 let statement = |random: &mut Random| {
-                    let direction = Direction::new(catalog, [(random.below(catalog.dimension()), 1.0)]).unwrap();
+                    let direction =
+                        Direction::new(catalog, [(random.below(catalog.dimension()), 1.0)]).unwrap();
                     let precision = [0.0, 0.5, 2.0][random.below(3)];
                     Statement { direction, response: random.signed(), precision }
                 };
@@ -73,7 +80,8 @@ impl Deed {
                 let mut set = ActionSet::EMPTY;
                 (0..4).for_each(|_| set.insert(random.action(catalog)));
                 let changed = random.below(3) == 0;
-                let feasible = if changed { Feasible::from_set(catalog, set).unwrap() } else { Feasible::all(catalog) };
+                let feasible =
+                    if changed { Feasible::from_set(catalog, set).unwrap() } else { Feasible::all(catalog) };
                 let count = catalog.actions() - usize::from(wrong);
                 let defaults = (random.below(3) == 0).then(|| (0..count).map(|_| random.signed()).collect());
                 Self::Decide { context, feasible, defaults }
@@ -100,11 +108,17 @@ impl Deed {
     fn by_verbs<T: Scalar>(&self, user: &mut User<'_, T>, now: u32) -> Result<Option<Decision>, UserError> {
         match self {
             Self::Decide { context, feasible, defaults } => {
-                return user.decide(&Request { context, feasible, defaults: defaults.as_deref(), at: now }).map(Some);
+                return user
+                    .decide(&Request { context, feasible, defaults: defaults.as_deref(), at: now })
+                    .map(Some);
             }
             Self::Feedback { id, reward } => drop(user.feedback_at(*id, *reward, now)?),
-            Self::Observe { context, action, reward } => drop(user.observe_at(context, *action, *reward, now)?),
-            Self::Onboard(statements) => statements.iter().try_for_each(|statement| user.onboard(statement).map(drop))?,
+            Self::Observe { context, action, reward } => {
+                drop(user.observe_at(context, *action, *reward, now)?)
+            }
+            Self::Onboard(statements) => {
+                statements.iter().try_for_each(|statement| user.onboard(statement).map(drop))?
+            }
             Self::Unlearn(observation) => user.unlearn(*observation)?,
             Self::Expire => drop(user.expire(now)?),
             Self::Promote => drop(user.promote(now)?),
@@ -124,7 +138,9 @@ fn by_steps<T: Scalar>(
     loop {
         if random.below(3) == 0 {
             let (before, applied) = (ana.to_bytes(), command.applied());
-            let Some(dropped) = ana.user().next(&mut command)?.map(|step| step.event().clone()) else { break };
+            let Some(dropped) = ana.user().next(&mut command)?.map(|step| step.event().clone()) else {
+                break;
+            };
             assert_eq!((ana.to_bytes() == before, command.applied()), (true, applied), "{dropped:?}");
             assert_eq!(command.decision(&ana.user()), None, "{dropped:?}");
             let again = ana.user().next(&mut command)?.map(|step| step.event().clone());
@@ -140,7 +156,12 @@ fn by_steps<T: Scalar>(
 }
 
 /// Lives a life three times, by verbs, by steps and from the journal; returns the journal and how often a deed was refused.
-fn live<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, seed: u64, deeds: u32) -> (Vec<Event>, u32) {
+fn live<T: Scalar>(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    seed: u64,
+    deeds: u32,
+) -> (Vec<Event>, u32) {
     let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, ..settings };
     let lax = Settings { base_precision: Some(1.0), noise_variance: 0.01, ..lax };
     let policy = Policy::<T>::new(catalog, lax).unwrap();
@@ -160,7 +181,10 @@ fn live<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, seed: u64, dee
         assert_eq!(by_verbs, by_steps, "{deed:?}");
         if by_steps.is_err() {
             refused += 1;
-            assert!(verbs.to_bytes() == bytes && steps.to_bytes() == bytes && journal.len() == stored, "{deed:?}");
+            assert!(
+                verbs.to_bytes() == bytes && steps.to_bytes() == bytes && journal.len() == stored,
+                "{deed:?}"
+            );
         }
         bytes = verbs.to_bytes();
         assert!(steps.to_bytes() == bytes, "{deed:?}");
@@ -221,7 +245,8 @@ fn the_lives_are_eventful() {
         let (mut seen, mut refused) = ([0; 9], 0);
         for seed in 0..lives {
             let (deadline, expiry) = (DEADLINES[1 + seed as usize % 2], EXPIRIES[seed as usize / 2 % 2]);
-            let (journal, no) = live::<f32>(catalog, Settings { deadline, expiry, ..Settings::PAPER }, seed, 120);
+            let (journal, no) =
+                live::<f32>(catalog, Settings { deadline, expiry, ..Settings::PAPER }, seed, 120);
             refused += no;
             for event in &journal {
                 let kind = match event {
@@ -240,7 +265,11 @@ fn the_lives_are_eventful() {
                 seen[kind] += 1;
             }
         }
-        assert!(refused > 20 && seen.iter().all(|count| *count > 0), "{}: {refused} {seen:?}", catalog.definition().name);
+        assert!(
+            refused > 20 && seen.iter().all(|count| *count > 0),
+            "{}: {refused} {seen:?}",
+            catalog.definition().name
+        );
     }
 }
 
@@ -256,7 +285,10 @@ fn a_decision_that_was_not_stored_comes_again() {
     assert!(matches!(step.event(), Event::Permissions(_)));
     step.apply();
     for _ in 0..3 {
-        assert!(matches!(user.next(&mut command).unwrap().unwrap().event(), Event::Decision { round: 1, .. }));
+        assert!(matches!(
+            user.next(&mut command).unwrap().unwrap().event(),
+            Event::Decision { round: 1, .. }
+        ));
         assert_eq!((command.decision(&user), command.applied(), user.state().rounds()), (None, 1, 0));
     }
     user.run(&mut command).unwrap();
@@ -273,7 +305,8 @@ fn a_command_that_cannot_be_done_does_not_begin() {
     let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
     let mut ana: Host<'_, f64> = start(&policy, 1);
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
-    let foreign = AGENT.context("coding", AGENT.definition().signals.iter().map(|name| (*name, 0.5))).unwrap();
+    let foreign =
+        AGENT.context("coding", AGENT.definition().signals.iter().map(|name| (*name, 0.5))).unwrap();
     ana.decide(&context, &all).unwrap();
     let before = ana.to_bytes();
     let (mut short, mut enough, wide) = ([0.0; 17], [0.0; 18], Feasible::all(&AGENT));
@@ -293,7 +326,10 @@ fn a_command_that_cannot_be_done_does_not_begin() {
     }
     // The same request with nothing wrong: the wait ends first.
     let mut command = Command::decide(late).with_propensities(10, &mut enough).scored();
-    assert!(matches!(ana.user().next(&mut command).unwrap().unwrap().event(), Event::Expiry { round: 1, imputed: Some(_) }));
+    assert!(matches!(
+        ana.user().next(&mut command).unwrap().unwrap().event(),
+        Event::Expiry { round: 1, imputed: Some(_) }
+    ));
     ana.user().run(&mut command).unwrap();
     assert_eq!((command.applied(), command.scores().is_some(), ana.state().observations()), (2, true, 1));
     drop(command);
@@ -352,7 +388,8 @@ fn statements_are_taken_all_or_none() {
 /// Promotions follow rewards, at looks and nowhere else, and they are all that is decided by then.
 #[test]
 fn promotions_follow_the_rewards_at_looks() {
-    let policy = Policy::<f64>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PROMOTING }).unwrap();
+    let policy =
+        Policy::<f64>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PROMOTING }).unwrap();
     let mut ana: HostUser<'_, f64, 16> = start(&policy, 1);
     let context = RUBRIC.context(None, []).unwrap();
     let levels = [Level::Five, Level::One];
@@ -396,7 +433,12 @@ fn decided(policy: &Policy<'static, f64>) -> HostUser<'static, f64, 16> {
     let context = RUBRIC.context(None, []).unwrap();
     for round in 0..101 {
         let (level, reward) = [(Level::Five, 0.95), (Level::One, -0.95)][round % 2];
-        common::observe_alone(&mut ana.user(), &context, rubric::action([level, Level::Three, Level::Three]), reward);
+        common::observe_alone(
+            &mut ana.user(),
+            &context,
+            rubric::action([level, Level::Three, Level::Three]),
+            reward,
+        );
     }
     assert!(ana.learner().profile().is_empty() && !is_promotion_check_due(ana.state().observations()));
     ana
@@ -481,7 +523,10 @@ fn a_context_by_names_knows_its_names() {
         }
     }
     for count in 0..4 {
-        assert_eq!(AGENT.context("coding", signals[..count].iter().copied()), Err(SignalCount { expected: 4 }));
+        assert_eq!(
+            AGENT.context("coding", signals[..count].iter().copied()),
+            Err(SignalCount { expected: 4 })
+        );
     }
     assert_eq!(TAU2.context("coding", []), Err(UnknownTask));
     assert_eq!(TAU2.context(None, [("risk", 0.5)]), Err(UnknownSignal));
@@ -516,7 +561,8 @@ fn an_observation_can_have_its_own_default() {
 
 #[test]
 fn the_direct_way_comes_to_the_same_as_commands() {
-    let policy = Policy::<f32>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
+    let policy =
+        Policy::<f32>::new(&RUBRIC, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
     let (mut direct, mut commanded) =
         (HostUser::<f32>::new(&policy, "ana").unwrap(), HostUser::<f32>::new(&policy, "ana").unwrap());
     let context = RUBRIC.context(None, []).unwrap();
@@ -540,7 +586,10 @@ fn the_direct_way_comes_to_the_same_as_commands() {
     assert_eq!(decide.decision(&commanded.user()), Some(decision));
     assert_eq!(direct.user().feedback_weighted(decision.id, 0.5, 1000.0, 3), Err(UserError::Weight));
     direct.user().feedback_weighted(decision.id, 0.5, 0.5, 3).unwrap();
-    commanded.user().run(&mut Command::event(Event::Feedback { round: 1, reward: 0.5, weight: 0.5 })).unwrap();
+    commanded
+        .user()
+        .run(&mut Command::event(Event::Feedback { round: 1, reward: 0.5, weight: 0.5 }))
+        .unwrap();
     assert_eq!(direct.learner(), commanded.learner());
 
     let mut promote = Command::promote(9);

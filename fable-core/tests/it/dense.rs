@@ -135,7 +135,8 @@ fn refused_observations_change_nothing<T: RealField + Copy>(largest: T) {
     let number = nalgebra::convert::<f64, T>;
     let two = |first, second| SVector::<T, 2>::new(first, second);
     let (nan, infinite) = (largest * number(2.0) - largest * number(2.0), largest * number(2.0));
-    let mut dense = Dense::<T, 2>::new(&two(number(0.5), number(-0.5)), &(SMatrix::identity() * number(3.0))).unwrap();
+    let mut dense =
+        Dense::<T, 2>::new(&two(number(0.5), number(-0.5)), &(SMatrix::identity() * number(3.0))).unwrap();
     dense.observe(&two(number(1.0), number(2.0)), number(0.3), number(4.0)).unwrap();
     let before = bits(&dense);
     let unit = two(number(1.0), number(0.0));

@@ -8,7 +8,8 @@ use fable_core::explain::{Explanation, Source};
 use fable_core::journal::Command;
 use fable_core::posterior::PosteriorError;
 use fable_core::{
-    Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, UserError,
+    Action, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings,
+    UserError,
 };
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -52,7 +53,12 @@ fn block_of(catalog: &Catalog<'_>, coordinate: usize) -> String {
 }
 
 /// What each block adds to the score of an action at the oracle's mean, by the names of the coordinates alone.
-fn blocks(catalog: &Catalog<'_>, mean: &[f64], context: &Context, action: Action) -> BTreeMap<String, (usize, f64)> {
+fn blocks(
+    catalog: &Catalog<'_>,
+    mean: &[f64],
+    context: &Context,
+    action: Action,
+) -> BTreeMap<String, (usize, f64)> {
     let features = features_by_name(catalog, context, action).into_iter();
     features.map(|(index, value)| (block_of(catalog, index), (index, mean[index] * value))).collect()
 }
@@ -80,19 +86,29 @@ struct Asked<'a, T> {
 
 impl<T: Scalar> Asked<'_, T> {
     /// Returns whether the decision explored.
-    fn explain_against_all(&self, ana: &mut HostUser<'_, T, 4>, id: DecisionId, chosen: Action, baseline: f64) -> bool {
+    fn explain_against_all(
+        &self,
+        ana: &mut HostUser<'_, T, 4>,
+        id: DecisionId,
+        chosen: Action,
+        baseline: f64,
+    ) -> bool {
         let (policy, catalog, defaults) = (self.policy, self.policy.catalog(), self.defaults.as_deref());
         let mut wider = HostUser::from_learner(self.wider, ana.learner().clone()).unwrap();
         let mut scores = vec![];
         for action in catalog.all_actions().iter() {
             let mut user = ana.user();
             let why = user.explain(id, defaults, Some(action)).unwrap();
-            assert_eq!((why.chosen, why.other, why.feasible), (chosen, action, self.feasible.set().contains(action)));
+            assert_eq!(
+                (why.chosen, why.other, why.feasible),
+                (chosen, action, self.feasible.set().contains(action))
+            );
             assert!(!why.feasible || why.chosen_score >= why.other_score, "{why}");
             scores.push((why.chosen_score, why.other_score));
 
             // The parts add up to the two scores.
-            let sums = why.shares().fold([0.0; 2], |sums, share| [sums[0] + share.chosen, sums[1] + share.other]);
+            let sums =
+                why.shares().fold([0.0; 2], |sums, share| [sums[0] + share.chosen, sums[1] + share.other]);
             assert!((sums[0] - why.chosen_score).abs() <= pick::<T>(SUM), "{sums:?} {why}");
             assert!((sums[1] - why.other_score).abs() <= pick::<T>(SUM), "{sums:?} {why}");
 
@@ -143,7 +159,8 @@ impl<T: Scalar> Asked<'_, T> {
 
     fn blocks_are_the_oracles(&self, why: &Explanation<'_, T>) {
         let catalog = self.policy.catalog();
-        let [mut chosen, mut other] = [why.chosen, why.other].map(|action| blocks(catalog, self.mean, &self.context, action));
+        let [mut chosen, mut other] =
+            [why.chosen, why.other].map(|action| blocks(catalog, self.mean, &self.context, action));
         for share in why.shares() {
             let Source::Block(index) = share.source else { continue };
             let name = block_names(catalog)[usize::from(index)];
@@ -151,7 +168,10 @@ impl<T: Scalar> Asked<'_, T> {
             assert!(chosen.is_some() || other.is_some(), "{name}");
             assert_eq!(share.chosen_coordinate, chosen.map(|(coordinate, _)| coordinate));
             assert_eq!(share.other_coordinate, other.map(|(coordinate, _)| coordinate));
-            assert!((share.chosen - chosen.map_or(0.0, |(_, part)| part)).abs() <= pick::<T>(BLOCK), "{name}");
+            assert!(
+                (share.chosen - chosen.map_or(0.0, |(_, part)| part)).abs() <= pick::<T>(BLOCK),
+                "{name}"
+            );
             assert!((share.other - other.map_or(0.0, |(_, part)| part)).abs() <= pick::<T>(BLOCK), "{name}");
         }
         assert!(chosen.is_empty() && other.is_empty(), "left out: {chosen:?} {other:?}");
@@ -169,7 +189,8 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
         ..Settings::PAPER
     };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
-    let wider = Policy::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..settings }).unwrap();
+    let wider =
+        Policy::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..settings }).unwrap();
     let mut ana = start::<T, 4>(&policy);
     let mut dense = Sums::isotropic(catalog.dimension(), 2.0);
     for _ in 0..200 {
@@ -186,17 +207,27 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
         let open = random.unit(); // from one action to nearly all
         catalog.all_actions().iter().filter(|_| random.unit() < open).for_each(|action| set.insert(action));
         let feasible = Feasible::from_set(catalog, set).unwrap();
-        let defaults = (round % 3 == 0).then(|| (0..catalog.actions()).map(|_| 0.2 * random.signed()).collect());
+        let defaults =
+            (round % 3 == 0).then(|| (0..catalog.actions()).map(|_| 0.2 * random.signed()).collect());
         let context = random.context(catalog);
-        let asked =
-            Asked { policy: &policy, wider: &wider, compared: &compared, mean: mean.as_slice(), context, defaults, feasible };
+        let asked = Asked {
+            policy: &policy,
+            wider: &wider,
+            compared: &compared,
+            mean: mean.as_slice(),
+            context,
+            defaults,
+            feasible,
+        };
 
         // Several decisions wait; each has its own draw and is explained by it.
-        let request = Request { defaults: asked.defaults.as_deref(), ..Request::new(&asked.context, &asked.feasible) };
+        let request =
+            Request { defaults: asked.defaults.as_deref(), ..Request::new(&asked.context, &asked.feasible) };
         let decisions = [(); 2].map(|()| ana.user().decide(&request).unwrap());
         let before = ana.clone();
         for decision in decisions {
-            let explored = asked.explain_against_all(&mut ana, decision.id, decision.action, decision.baseline);
+            let explored =
+                asked.explain_against_all(&mut ana, decision.id, decision.action, decision.baseline);
             counts[usize::from(explored)] += 1;
         }
         assert_eq!(ana, before);
@@ -210,7 +241,11 @@ fn explanations_take_the_score_apart() {
     for (seed, catalog) in [&RUBRIC, &TAU2, &MIXED, &AGENT].into_iter().enumerate() {
         let double = explanations_are_the_oracles::<f64>(catalog, seed as u64);
         let single = explanations_are_the_oracles::<f32>(catalog, 100 + seed as u64);
-        assert!(double.iter().chain(&single).all(|count| *count > 0), "{} {double:?} {single:?}", catalog.definition().name);
+        assert!(
+            double.iter().chain(&single).all(|count| *count > 0),
+            "{} {double:?} {single:?}",
+            catalog.definition().name
+        );
     }
 }
 
@@ -238,8 +273,10 @@ fn the_draw_is_the_draw() {
     assert!((squares / count / variance - 1.0).abs() < 4.5 * (2.0 / count).sqrt(), "{squares}");
 }
 
-const RULES: [Rule<'static>; 2] =
-    [Rule::forbid("no verification", &[Part::new(1, &[1])]), Rule::require("keep the conversation", &[Part::new(0, &[1])])];
+const RULES: [Rule<'static>; 2] = [
+    Rule::forbid("no verification", &[Part::new(1, &[1])]),
+    Rule::require("keep the conversation", &[Part::new(0, &[1])]),
+];
 
 #[test]
 fn an_infeasible_action_is_charged_to_its_rule() {
@@ -297,9 +334,12 @@ fn what_cannot_be_explained() {
     assert_eq!(learner.bind(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
 
     // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
-    let stale = |answer: Result<Explanation<'_, f64>, UserError>| assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
+    let stale = |answer: Result<Explanation<'_, f64>, UserError>| {
+        assert_eq!(answer.map(|_| ()), Err(UserError::Stale))
+    };
     stale(ana.user().explain(known, Some(&[0.5; 24]), None));
-    let reseeded = (1..).map(|seed| Policy::<f64>::new(&MIXED, Settings { seed, ..Settings::PAPER }).unwrap());
+    let reseeded =
+        (1..).map(|seed| Policy::<f64>::new(&MIXED, Settings { seed, ..Settings::PAPER }).unwrap());
     let another = |policy: Policy<'_, f64>| {
         HostUser::from_learner(&policy, learner.clone()).unwrap().user().explain(known, None, None).is_err()
     };
@@ -373,12 +413,18 @@ fn the_only_feasible_action_is_compared_with_itself() {
 #[test]
 fn a_scored_command_agrees_with_the_explanation() {
     fn run<T: Scalar>(catalog: &Catalog<'_>) {
-        let policy = Policy::<T>::new(catalog, Settings { exploration: Exploration::Constant(1.0), ..Settings::PAPER }).unwrap();
+        let policy = Policy::<T>::new(
+            catalog,
+            Settings { exploration: Exploration::Constant(1.0), ..Settings::PAPER },
+        )
+        .unwrap();
         let mut ana = start::<T, 4>(&policy);
         let (mut random, mut explored) = (Random(11), 0);
         for round in 0..200 {
-            let task = (!catalog.definition().tasks.is_empty()).then(|| round % catalog.definition().tasks.len());
-            let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| random.unit() as f32).collect();
+            let task =
+                (!catalog.definition().tasks.is_empty()).then(|| round % catalog.definition().tasks.len());
+            let signals: Vec<f32> =
+                catalog.definition().signals.iter().map(|_| random.unit() as f32).collect();
             let context = Context::new(catalog, task, &signals).unwrap();
             let defaults: Vec<f64> = (0..catalog.actions()).map(|_| random.unit()).collect();
             let feasible = if round % 3 == 0 {

@@ -7,13 +7,19 @@ use std::path::Path;
 #[cfg(all(feature = "defmt", feature = "analysis", feature = "protocol"))]
 mod listed {
     use defmt::Format;
-    use fable_core::analysis::{Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError};
+    use fable_core::analysis::{
+        Program, ProgramError, Prototype, Rate, Selection, Span, SpanError, SpcaError,
+    };
     use fable_core::catalog::StandingRule;
     use fable_core::catalog::When;
-    use fable_core::catalog::{self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName};
+    use fable_core::catalog::{
+        self, ActionName, Block, BlockSet, Component, Condition, Contrast, CoordinateName,
+    };
     use fable_core::catalog::{ActionSet, CatalogError};
     use fable_core::catalog::{ContextError, CoordinateSet, Direction, Effect};
-    use fable_core::catalog::{Definition, LonePart, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2};
+    use fable_core::catalog::{
+        Definition, LonePart, Rename, RenameKind, Term, Value, Values, agent, rubric, tau2,
+    };
     use fable_core::catalog::{FeasibleError, OnboardingError};
     use fable_core::explain::Explanation;
     use fable_core::explain::{Share, Source};
@@ -26,6 +32,7 @@ mod listed {
     use fable_core::posterior::Estimate;
     use fable_core::posterior::Layout;
     use fable_core::posterior::Update;
+    use fable_core::posterior::dense::{Dense, NotGaussian};
     use fable_core::posterior::{Factor, Key};
     use fable_core::posterior::{Posterior, PosteriorError, Prior, PriorError, Purpose};
     use fable_core::preference::Gap;
@@ -33,11 +40,13 @@ mod listed {
     use fable_core::preference::{Assessment, Comparison};
     use fable_core::preference::{Average, Certifier, Probe, ProbeOutcome, Trial};
     use fable_core::preference::{Standing, UserRule};
-    use fable_core::posterior::dense::{Dense, NotGaussian};
     use fable_core::protocol::{
-        self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext, WireShare,
+        self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext,
+        WireShare,
     };
-    use fable_core::record::{Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier};
+    use fable_core::record::{
+        Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier,
+    };
     use fable_core::settings::OnChange;
     use fable_core::settings::Range;
     use fable_core::settings::{Deadline, Expiry};
@@ -196,6 +205,7 @@ mod listed {
 /// A type that is added has to be added above.
 #[test]
 fn every_public_type_is_listed() {
-    let unlisted = declared::unlisted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), include_str!("format.rs"));
+    let unlisted =
+        declared::unlisted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), include_str!("format.rs"));
     assert!(unlisted.is_empty(), "{unlisted:?}");
 }

@@ -26,7 +26,8 @@ const DEFAULT: Settings<'static> = Settings::PAPER;
 fn crowd<O: Send>(users: u64, run: impl Fn(u64) -> O + Sync) -> Vec<O> {
     let run = &run;
     std::thread::scope(|scope| {
-        let halves = [0..users / 2, users / 2..users].map(|half| scope.spawn(move || half.map(run).collect::<Vec<_>>()));
+        let halves = [0..users / 2, users / 2..users]
+            .map(|half| scope.spawn(move || half.map(run).collect::<Vec<_>>()));
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     })
 }
@@ -77,7 +78,8 @@ impl<'a> Simulated<'a> {
         let mut user = self.learner.bind(policy, &mut self.workspace).unwrap();
         let decision = user.decide(&request).unwrap();
         let features = self.catalog.features(&self.context, decision.action);
-        let mean = decision.baseline + features.map(|(index, value)| self.theta[index] * f64::from(value)).sum::<f64>();
+        let mean = decision.baseline
+            + features.map(|(index, value)| self.theta[index] * f64::from(value)).sum::<f64>();
         let noise = if self.random.bits() & 1 == 0 { 0.5 } else { -0.5 };
         user.feedback(decision.id, mean + noise).unwrap();
         self.earned += mean;
@@ -112,7 +114,9 @@ fn draw(catalog: &Catalog<'_>, default: f64, random: &mut Random, kind: u64) -> 
                 theta[catalog.coordinate(&name).unwrap()] += effect;
             }
         }
-        let mean = |action: Action| default - catalog.cost(action) + dot(&theta, &features(catalog, &context, action));
+        let mean = |action: Action| {
+            default - catalog.cost(action) + dot(&theta, &features(catalog, &context, action))
+        };
         let inside = 16.0 * dot(&theta, &theta.iter().copied().enumerate().collect::<Vec<_>>()) <= 3.75;
         if inside && catalog.all_actions().iter().all(|action| mean(action).abs() <= 0.5) {
             return theta;
@@ -140,15 +144,20 @@ fn live(policy: &Policy<'static, f64>, default: f64, rounds: u32, number: u64) -
     let theta = draw(catalog, default, &mut random, number % 4);
     let mut user = Simulated::new(policy, default, theta, number);
     // A third of the users says something about the first component that is a quarter off.
-    let mut radius = settings.base_precision.unwrap() * user.theta.iter().map(|theta| theta * theta).sum::<f64>();
+    let mut radius =
+        settings.base_precision.unwrap() * user.theta.iter().map(|theta| theta * theta).sum::<f64>();
     if number.is_multiple_of(3) {
         let entries = [(0, 1.0), (1, -1.0)];
         let response = dot(&user.theta, &entries) + if random.below(2) == 0 { 0.25 } else { -0.25 };
-        let statement = Statement { direction: Direction::new(catalog, entries).unwrap(), response, precision: 2.0 };
+        let statement =
+            Statement { direction: Direction::new(catalog, entries).unwrap(), response, precision: 2.0 };
         user.learner.bind(policy, &mut user.workspace).unwrap().onboard(&statement).unwrap();
         radius += 2.0 * 0.25 * 0.25;
     }
-    assert!(radius <= policy.prior_radius().powi(2), "the guarantee says nothing about such a user: {radius}");
+    assert!(
+        radius <= policy.prior_radius().powi(2),
+        "the guarantee says nothing about such a user: {radius}"
+    );
 
     let contrasts: Vec<_> = (0..catalog.contrasts().len())
         .map(|index| {
@@ -183,13 +192,16 @@ fn live(policy: &Policy<'static, f64>, default: f64, rounds: u32, number: u64) -
 fn wrong_promotions_are_rare(catalog: &'static Catalog<'static>, default: f64) -> f64 {
     let policies = [CALM, LEARNING].map(|settings| Policy::new(catalog, settings).unwrap());
     let outcomes = crowd(2_000, |number| live(&policies[(number / 4 % 2) as usize], default, 600, number));
-    let (wrong, right) = (share(&outcomes, |outcome| outcome.wrong), share(&outcomes, |outcome| outcome.right));
+    let (wrong, right) =
+        (share(&outcomes, |outcome| outcome.wrong), share(&outcomes, |outcome| outcome.right));
     let uncovered = share(&outcomes, |outcome| outcome.uncovered);
     // The same lives judged by 1.96 deviations, as if one looked once.
     let naive = share(&outcomes, |outcome| outcome.deviations > 1.96);
     let exact = quantile(outcomes.iter().map(|outcome| outcome.deviations).collect(), 0.95);
     let name = catalog.definition().name;
-    println!("{name}: wrong {wrong}, uncovered {uncovered}, wrong by 1.96 sd {naive}, right {right}, 0.05 at {exact:.2} sd");
+    println!(
+        "{name}: wrong {wrong}, uncovered {uncovered}, wrong by 1.96 sd {naive}, right {right}, 0.05 at {exact:.2} sd"
+    );
     assert!(wrong <= 0.05 && uncovered <= 0.05, "{wrong} {uncovered}");
     assert!(naive > 0.05, "this crowd could not have shown a fault: {naive}");
     right
@@ -253,13 +265,22 @@ fn search(bold: &Policy<'static, f64>, calm: &Policy<'static, f64>, patience: u3
 }
 
 /// Runs 500 searches: share promoted, median round, mean reward, deciles and median of the ratio.
-fn searches(name: &str, bold: Settings<'static>, calm: Settings<'static>, patience: u32) -> (f64, f64, f64, [f64; 3]) {
+fn searches(
+    name: &str,
+    bold: Settings<'static>,
+    calm: Settings<'static>,
+    patience: u32,
+) -> (f64, f64, f64, [f64; 3]) {
     let [bold, calm] = [bold, calm].map(|settings| Policy::new(&RUBRIC, settings).unwrap());
     let found = crowd(500, |number| search(&bold, &calm, patience, number));
     let promoted = share(&found, |search| search.promoted.is_some());
-    let rounds = found.iter().map(|search| search.promoted.map_or(f64::INFINITY, |(round, _)| f64::from(round))).collect();
+    let rounds = found
+        .iter()
+        .map(|search| search.promoted.map_or(f64::INFINITY, |(round, _)| f64::from(round)))
+        .collect();
     let ratios: Vec<_> = found.iter().filter_map(|search| search.ratio).collect();
-    let ratios = if ratios.is_empty() { [f64::NAN; 3] } else { [0.1, 0.5, 0.9].map(|p| quantile(ratios.clone(), p)) };
+    let ratios =
+        if ratios.is_empty() { [f64::NAN; 3] } else { [0.1, 0.5, 0.9].map(|p| quantile(ratios.clone(), p)) };
     let earned = found.iter().map(|search| search.earned).sum::<f64>() / 500.0;
     let median = quantile(rounds, 0.5);
     println!("{name}: promoted {promoted}, median round {median}, reward {earned:.4}, ratios {ratios:.2?}");

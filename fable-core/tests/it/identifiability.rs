@@ -39,8 +39,10 @@ fn a_user_without_memory_teaches_nothing_about_memory() {
     // Stated preferences within memory and within style keep the two apart: the prior is block separated.
     let stated = [
         Direction::prefer(&AGENT, &[(MEMORY, 1)], &[(MEMORY, 3)], When::Always).unwrap(),
-        Direction::prefer(&AGENT, &[(MEMORY, 2), (STYLE, 1)], &[(MEMORY, 1), (STYLE, 2)], When::Always).unwrap(),
-        Direction::prefer(&AGENT, &[(STYLE, Style::Concise.index())], &[], When::Signal(usize::from(RISK))).unwrap(),
+        Direction::prefer(&AGENT, &[(MEMORY, 2), (STYLE, 1)], &[(MEMORY, 1), (STYLE, 2)], When::Always)
+            .unwrap(),
+        Direction::prefer(&AGENT, &[(STYLE, Style::Concise.index())], &[], When::Signal(usize::from(RISK)))
+            .unwrap(),
     ];
     for direction in stated {
         ana.user().onboard(&Statement { direction, response: 0.8, precision: 3.0 }).unwrap();
@@ -162,7 +164,8 @@ mod span {
     fn coarse_context(random: &mut Random, catalog: &Catalog<'_>) -> Context {
         let tasks = catalog.definition().tasks.len();
         let task = if tasks == 0 || random.below(8) == 0 { None } else { Some(random.below(tasks)) };
-        let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| random.below(5) as f32 / 4.0).collect();
+        let signals: Vec<f32> =
+            catalog.definition().signals.iter().map(|_| random.below(5) as f32 / 4.0).collect();
         Context::new(catalog, task, &signals).unwrap()
     }
 
@@ -174,7 +177,8 @@ mod span {
         let mut found = span(catalog);
         let mut safe = Vec::new();
         for _ in 0..rounds {
-            let (context, feasible) = (coarse_context(&mut random, catalog), some_actions(&mut random, catalog, 8));
+            let (context, feasible) =
+                (coarse_context(&mut random, catalog), some_actions(&mut random, catalog, 8));
             found.add(catalog, &context, &feasible).unwrap();
             safe.extend(feasible.set().iter().map(|action| features(catalog, &context, action)));
         }
@@ -197,7 +201,12 @@ mod span {
         }
         for direction in candidates {
             let identified = unseen.iter().all(|v| orthogonal(&direction, v));
-            prop_assert_eq!(found.contains(direction.iter().copied()).unwrap(), identified, "{:?}", direction);
+            prop_assert_eq!(
+                found.contains(direction.iter().copied()).unwrap(),
+                identified,
+                "{:?}",
+                direction
+            );
         }
         Ok(())
     }
@@ -261,7 +270,9 @@ mod span {
         for _ in 0..6 {
             for task in 0..10 {
                 let signals: Vec<f32> = (0..4).map(|_| random.unit() as f32).collect();
-                found.add(&AGENT, &Context::new(&AGENT, Some(task), &signals).unwrap(), &Feasible::all(&AGENT)).unwrap();
+                found
+                    .add(&AGENT, &Context::new(&AGENT, Some(task), &signals).unwrap(), &Feasible::all(&AGENT))
+                    .unwrap();
             }
         }
         assert_eq!((found.rank(), agent(9)), (200, 200));
@@ -272,7 +283,9 @@ mod span {
         let contexts: Vec<Context> = (0..60).map(|_| random.context(&MIXED)).collect();
         let phi: Vec<_> = contexts
             .iter()
-            .flat_map(|context| MIXED.all_actions().iter().map(|action| features(&MIXED, context, action)).collect::<Vec<_>>())
+            .flat_map(|context| {
+                MIXED.all_actions().iter().map(|action| features(&MIXED, context, action)).collect::<Vec<_>>()
+            })
             .collect();
         let d = MIXED.dimension();
         let mut gram = DMatrix::<f64>::zeros(d, d);
@@ -296,7 +309,8 @@ mod span {
         found.add_any_context(&AGENT, &feasible).unwrap();
         let context = Context::new(&AGENT, Some(0), &[0.3, 0.9, 0.8, 0.0]).unwrap();
         let phi = |memory, tool, style| features(&AGENT, &context, agent::action(memory, tool, style));
-        let mut identified = |a: &[(usize, f64)], b: &[(usize, f64)]| found.contains(difference(a, b)).unwrap();
+        let mut identified =
+            |a: &[(usize, f64)], b: &[(usize, f64)]| found.contains(difference(a, b)).unwrap();
         let plain = phi(Memory::NoMemory, Tool::NoTool, Style::Direct);
         assert!(identified(&plain, &phi(Memory::NoMemory, Tool::WebSearch, Style::Concise)));
         assert!(!identified(&plain, &phi(Memory::RecentMemory, Tool::NoTool, Style::Direct)));

@@ -110,7 +110,10 @@ fn a_full_ring_expires_by_policy() {
         ana.user().decide(&request).unwrap();
     }
     assert_eq!((ana.state().observations(), ana.user().waiting(0).count()), (0, 8));
-    assert!(!matches!(ana.user().next(&mut Command::decide(request)).unwrap().unwrap().event(), Event::Expiry { .. }));
+    assert!(!matches!(
+        ana.user().next(&mut Command::decide(request)).unwrap().unwrap().event(),
+        Event::Expiry { .. }
+    ));
 
     let settings = Settings { expiry: Expiry::Impute(0.5), ..Settings::PAPER };
     let mut ana = start(settings);
@@ -194,7 +197,8 @@ fn deadlines_in_time_need_no_expiry_to_hold() {
     let settings = Settings { deadline: Deadline::Time(60), ..Settings::PAPER };
     let mut ana = start(settings);
     let context = Context::new(&MIXED, None, &[0.5, 0.5]).unwrap();
-    let decision = ana.user().decide_or_default(&context, &[], None, 1_000).unwrap().expect("a feasible action");
+    let decision =
+        ana.user().decide_or_default(&context, &[], None, 1_000).unwrap().expect("a feasible action");
     let late = ana.user().feedback_at(decision.id, 0.5, 1_061);
     assert_eq!(late, Err(UserError::ExpiredDecision));
     assert_eq!((ana.user().waiting(1_060).count(), ana.user().waiting(1_061).count()), (1, 0));

@@ -6,8 +6,8 @@ use fable_core::catalog::{ActionSet, Direction};
 use fable_core::journal::{Command, Event};
 use fable_core::posterior::{Posterior, Prior};
 use fable_core::{
-    Action, Context, DecisionId, Exploration, Feasible, HostUser, Learner, Policy, Request, Scalar, Settings, Statement,
-    UserError, Workspace,
+    Action, Context, DecisionId, Exploration, Feasible, HostUser, Learner, Policy, Request, Scalar, Settings,
+    Statement, UserError, Workspace,
 };
 use nalgebra::{DMatrix, DVector, SVector};
 use proptest::prelude::*;
@@ -223,9 +223,11 @@ fn storage_does_not_matter() {
 fn other_tasks_do_not_matter() {
     let names: Vec<String> = (0..64).map(|task| format!("task_{task}")).collect();
     let tasks: Vec<&str> = names.iter().map(String::as_str).collect();
-    let many = Catalog::try_new(fable_core::catalog::Definition { tasks: &tasks, ..*AGENT.definition() }).unwrap();
+    let many =
+        Catalog::try_new(fable_core::catalog::Definition { tasks: &tasks, ..*AGENT.definition() }).unwrap();
     let settings = Settings::PAPER;
-    let (few_policy, many_policy) = (Policy::<f32>::new(&AGENT, settings).unwrap(), Policy::<f32>::new(&many, settings).unwrap());
+    let (few_policy, many_policy) =
+        (Policy::<f32>::new(&AGENT, settings).unwrap(), Policy::<f32>::new(&many, settings).unwrap());
     let mut few = start(&few_policy);
     let mut lots = start(&many_policy);
     let context = Context::new(&AGENT, Some(4), &[0.25, 0.5, 0.75, 1.0]).unwrap();
@@ -260,13 +262,17 @@ fn nothing_infeasible_over_all_masks() {
             let (recommended, _) = ana.user().recommend(&Request::new(&context, &feasible)).unwrap();
             assert!(mask >> recommended.0 & 1 == 1);
         }
-        assert!(seen.len() > 1 || mask.is_power_of_two(), "with such wide draws more than one action of {mask:b} must come up");
+        assert!(
+            seen.len() > 1 || mask.is_power_of_two(),
+            "with such wide draws more than one action of {mask:b} must come up"
+        );
     }
 }
 
 /// Two-sample chi-square of choice frequencies: the keyed draws of the learner against a dense Monte Carlo of the oracle.
 fn choices_follow_the_law_of<const D: usize>(catalog: &Catalog<'static>, nu: f64, random: &mut Random) {
-    let settings = Settings { exploration: Exploration::Constant(nu), base_precision: Some(4.0), ..Settings::PAPER };
+    let settings =
+        Settings { exploration: Exploration::Constant(nu), base_precision: Some(4.0), ..Settings::PAPER };
     let policy = Policy::<f64>::new(catalog, settings).unwrap();
     let mut ana = start(&policy);
     let mut dense = isotropic::<D>(4.0);
@@ -296,7 +302,8 @@ fn choices_follow_the_law_of<const D: usize>(catalog: &Catalog<'static>, nu: f64
         let best = scores.iter().map(score).enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         counts[best.0][1] += 1;
     }
-    let cells: Vec<_> = counts.iter().map(|&[a, b]| (f64::from(a), f64::from(b))).filter(|(a, b)| a + b >= 20.0).collect();
+    let cells: Vec<_> =
+        counts.iter().map(|&[a, b]| (f64::from(a), f64::from(b))).filter(|(a, b)| a + b >= 20.0).collect();
     let chi_square: f64 = cells.iter().map(|(a, b)| (a - b).powi(2) / (a + b)).sum();
     let freedom = (cells.len() - 1) as f64;
     // Wilson and Hilferty's approximation of the 0.9999 quantile.
@@ -315,7 +322,9 @@ fn choices_follow_the_gaussian_law() {
 /// Propensities are the frequencies of the decisions, sum to one, and asking for them changes no decision.
 #[test]
 fn propensities_are_frequencies() {
-    let policy = Policy::<f32>::new(&TAU2, Settings { exploration: Exploration::Constant(1.0), ..Settings::PAPER }).unwrap();
+    let policy =
+        Policy::<f32>::new(&TAU2, Settings { exploration: Exploration::Constant(1.0), ..Settings::PAPER })
+            .unwrap();
     let mut ana = start(&policy);
     let context = Context::new(&TAU2, None, &[]).unwrap();
     ana.user().observe(&context, Action(7), 1.0).unwrap();

@@ -127,13 +127,17 @@ proptest! {
 /// The lemma needs the mask to be closed: a statement across the border gives the marginal, not the small onboarding.
 #[test]
 fn onboarding_in_the_subspace_differs_for_open_masks() {
-    let (kept, omitted) =
-        (TAU2.coordinate("style=concise").unwrap(), TAU2.coordinate("memory=conversation*tool=verify").unwrap());
+    let (kept, omitted) = (
+        TAU2.coordinate("style=concise").unwrap(),
+        TAU2.coordinate("memory=conversation*tool=verify").unwrap(),
+    );
     let mut full = Sums::isotropic(29, 2.0);
     full.observe(&[(kept, 1.0), (omitted, 1.0)], 1.0, 0.25);
     let mut direct = Sums::isotropic(29, 2.0);
     direct.observe(&[(kept, 1.0)], 1.0, 0.25);
-    assert!((full.solved().contrast(&[(kept, 1.0)]).1 - direct.solved().contrast(&[(kept, 1.0)]).1).abs() > 0.05);
+    assert!(
+        (full.solved().contrast(&[(kept, 1.0)]).1 - direct.solved().contrast(&[(kept, 1.0)]).1).abs() > 0.05
+    );
 }
 
 /// nu_t of the theorem counts the active dimension: the same draws as a constant nu of that size, and not those of d.
@@ -147,7 +151,8 @@ fn the_theorem_counts_active_coordinates() {
     assert_eq!(policy.active_dimension(), 10 * 6 + 10 * 6 + 6);
     assert_eq!(Policy::<f64>::new(&AGENT, Settings::PAPER).unwrap().active_dimension(), 254);
     let constant = |d| Settings { exploration: Exploration::Constant(theorem.nu(1, d)), ..mask };
-    let (small, large) = (Policy::new(&AGENT, constant(126)).unwrap(), Policy::new(&AGENT, constant(254)).unwrap());
+    let (small, large) =
+        (Policy::new(&AGENT, constant(126)).unwrap(), Policy::new(&AGENT, constant(254)).unwrap());
     let context = Context::new(&AGENT, Some(2), &[0.2, 0.6, 0.9, 0.1]).unwrap();
     let mut differences = 0;
     for user in 0..60 {
@@ -184,7 +189,10 @@ fn everything_else_respects_the_mask() {
             let why = user.explain(decision.id, None, Some(other)).unwrap();
             let shares: Vec<_> = why.shares().collect();
             let draw = shares.last().unwrap();
-            assert!(draw.chosen.abs() < 1e-4 && draw.other.abs() < 1e-4 && (why.other_score - mean).abs() < 1e-4, "{bits}");
+            assert!(
+                draw.chosen.abs() < 1e-4 && draw.other.abs() < 1e-4 && (why.other_score - mean).abs() < 1e-4,
+                "{bits}"
+            );
             let blocks = shares.iter().filter_map(|share| match share.source {
                 Source::Block(block) => Some(usize::from(block)),
                 _ => None,
@@ -195,7 +203,8 @@ fn everything_else_respects_the_mask() {
         let contrast = user.assess(&comparison).unwrap();
         let mut mean = |action| user.predict(&comparison.context, action, Some(0.0)).unwrap().mean;
         let cost = |action| policy.baseline(&comparison.context, action, Some(0.0));
-        let difference = (mean(comparison.prefer) - cost(comparison.prefer)) - (mean(comparison.over) - cost(comparison.over));
+        let difference = (mean(comparison.prefer) - cost(comparison.prefer))
+            - (mean(comparison.over) - cost(comparison.over));
         assert!((contrast.mean - difference).abs() < 1e-12);
         for observation in learned {
             user.unlearn(observation).unwrap();

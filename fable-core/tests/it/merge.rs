@@ -3,12 +3,16 @@
 use crate::common::{MIXED, Random, bits, features, isotropic, vector};
 use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::catalog::{Part, TAU2};
-use fable_core::journal::merge::{Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events};
+use fable_core::journal::merge::{
+    Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events,
+};
 use fable_core::journal::{Command, Event, MAX_SITES, Observation, RemoteChange, RemoteEvent};
 use fable_core::preference::{Probes, Verdict};
 use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
 use fable_core::settings::{Expiry, OnChange};
-use fable_core::{Action, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, User, UserError};
+use fable_core::{
+    Action, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, User, UserError,
+};
 use proptest::prelude::*;
 
 /// A place with its journal.
@@ -23,7 +27,13 @@ struct Place<'p, T> {
 impl<'p, T: Scalar> Place<'p, T> {
     fn new(policy: &Policy<'p, T>, seed: u64) -> Self {
         let ana = HostUser::new(policy, "ana").unwrap();
-        Self { ana, journal: vec![], random: Random(seed), clock: u32::try_from(seed % 7).unwrap(), takes_back: true }
+        Self {
+            ana,
+            journal: vec![],
+            random: Random(seed),
+            clock: u32::try_from(seed % 7).unwrap(),
+            takes_back: true,
+        }
     }
 
     fn run(&mut self, mut command: Command<'_>) -> Result<(), UserError> {
@@ -40,7 +50,8 @@ impl<'p, T: Scalar> Place<'p, T> {
         let policy = *self.ana.policy();
         let catalog = policy.catalog();
         self.clock += u32::try_from(self.random.below(3)).unwrap();
-        let (context, action, reward) = (self.random.context(catalog), self.random.action(catalog), self.random.signed());
+        let (context, action, reward) =
+            (self.random.context(catalog), self.random.action(catalog), self.random.signed());
         match self.random.below(16) {
             0 => {
                 let direction = Direction::new(catalog, [(catalog.dimension() - 1, 1.0)]).unwrap();
@@ -68,7 +79,8 @@ impl<'p, T: Scalar> Place<'p, T> {
                 }
             }
             kind => {
-                let fewer = Feasible::new(catalog, &[Rule::forbid("not the second", &[Part::new(0, &[1])])]).unwrap();
+                let fewer =
+                    Feasible::new(catalog, &[Rule::forbid("not the second", &[Part::new(0, &[1])])]).unwrap();
                 let feasible = if kind == 10 { fewer } else { Feasible::all(catalog) };
                 self.run(Command::decide(Request::new(&context, &feasible).at(self.clock))).unwrap();
             }
@@ -90,7 +102,9 @@ fn tell<T: Scalar>(policy: &Policy<'_, T>, journal: &[Event]) -> JournalDigest {
 
 /// Somebody at a place where nothing has happened.
 fn elsewhere<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T> {
-    let policy = Policy::with_prior(policy.catalog(), Settings { origin: 99, ..*policy.settings() }, *policy.prior()).unwrap();
+    let policy =
+        Policy::with_prior(policy.catalog(), Settings { origin: 99, ..*policy.settings() }, *policy.prior())
+            .unwrap();
     HostUser::new(&policy, "ana").unwrap()
 }
 
@@ -130,14 +144,18 @@ struct Lesson {
 
 /// What was learned in a journal of one place and not taken back, and what was stated.
 fn learned(journal: &[Event]) -> (Vec<Lesson>, Vec<Statement>) {
-    let (mut decided, mut learned, mut stated) = (std::collections::BTreeMap::new(), Vec::<Lesson>::new(), vec![]);
+    let (mut decided, mut learned, mut stated) =
+        (std::collections::BTreeMap::new(), Vec::<Lesson>::new(), vec![]);
     for event in journal {
         match event {
             Event::Decision { round, action, baseline, context, coins, .. } => {
                 let (context, action, baseline) = (*context, *action, *baseline);
                 let mut probed = ContrastSet::EMPTY;
                 coins.iter().for_each(|coin| probed.insert(coin.contrast.into()));
-                decided.insert(*round, (Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, probed));
+                decided.insert(
+                    *round,
+                    (Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, probed),
+                );
             }
             Event::Feedback { round, reward, weight } => {
                 let (observation, probed) = decided[round];
@@ -149,7 +167,12 @@ fn learned(journal: &[Event]) -> (Vec<Lesson>, Vec<Statement>) {
                 learned.push(Lesson { observation, imputed: true, kept: 1.0, probed: ContrastSet::EMPTY });
             }
             Event::Observation(observation) => {
-                learned.push(Lesson { observation: *observation, imputed: false, kept: 1.0, probed: ContrastSet::EMPTY });
+                learned.push(Lesson {
+                    observation: *observation,
+                    imputed: false,
+                    kept: 1.0,
+                    probed: ContrastSet::EMPTY,
+                });
             }
             Event::Unlearn { observation, .. } => {
                 let place = learned.iter().rposition(|learned| learned.observation == *observation).unwrap();
@@ -168,9 +191,11 @@ fn learned(journal: &[Event]) -> (Vec<Lesson>, Vec<Statement>) {
 fn without_fading_merged_is_learned_in_one_place() {
     for seed in 0..12 {
         let settings = Settings { expiry: Expiry::Impute(-0.25), base_precision: Some(16.0), ..PROBING };
-        let policies: Vec<_> =
-            (0..3).map(|origin| Policy::<f64>::new(&MIXED, Settings { origin, ..settings }).unwrap()).collect();
-        let mut places: Vec<_> = policies.iter().zip(seed * 10..).map(|(policy, seed)| Place::new(policy, seed)).collect();
+        let policies: Vec<_> = (0..3)
+            .map(|origin| Policy::<f64>::new(&MIXED, Settings { origin, ..settings }).unwrap())
+            .collect();
+        let mut places: Vec<_> =
+            policies.iter().zip(seed * 10..).map(|(policy, seed)| Place::new(policy, seed)).collect();
         for part in 0..4 {
             for place in &mut places {
                 (0..60).for_each(|_| place.step());
@@ -208,7 +233,10 @@ fn without_fading_merged_is_learned_in_one_place() {
             let (mean, variance) = (phi.dot(&dense.mean()), dense.variance(&phi));
             let here = places[0].ana.user().predict(&context, action, None).unwrap();
             let baseline = policies[0].baseline(&context, action, None);
-            assert!((here.mean - baseline - mean).abs() < 1e-9 && (here.variance - variance).abs() < 1e-10, "seed {seed}");
+            assert!(
+                (here.mean - baseline - mean).abs() < 1e-9 && (here.variance - variance).abs() < 1e-10,
+                "seed {seed}"
+            );
         }
         // The journal says it all.
         let mut again = HostUser::<f64>::new(&policies[0], "ana").unwrap();
@@ -225,7 +253,8 @@ fn every_place_has_its_own_ids_and_draws() {
     let decide = |origin: u32| {
         let policy = at(thompson, origin);
         let mut ana = HostUser::<f64>::new(&policy, "ana").unwrap();
-        let ids: Vec<_> = (0..40).map(|_| ana.decide(&context, &all).unwrap()).map(|made| (made.id, made.action)).collect();
+        let ids: Vec<_> =
+            (0..40).map(|_| ana.decide(&context, &all).unwrap()).map(|made| (made.id, made.action)).collect();
         assert!(ids.iter().all(|(id, _)| id.origin == origin && id.to_string().parse() == Ok(*id)));
         assert_eq!((ana.state().origin(), ana.user().place()), (origin, origin));
         ids.iter().map(|(_, action)| action.0).collect::<Vec<_>>()
@@ -262,7 +291,8 @@ fn every_place_has_its_own_ids_and_draws() {
 fn coins_of_all_places_are_one_test() {
     let settings = Settings { alpha: 1e-9, ..PROBING }; // no certificate, so that the order does not matter
     let policies = [0, 1].map(|origin| at(settings, origin));
-    let mut places: Vec<_> = policies.iter().zip(3..).map(|(policy, seed)| Place::new(policy, seed)).collect();
+    let mut places: Vec<_> =
+        policies.iter().zip(3..).map(|(policy, seed)| Place::new(policy, seed)).collect();
     let mut sums = vec![[[0.0; 5]; 2]; TAU2.contrasts().len()];
     let stakes = [0.0625, 0.125, 0.25, 0.5, 0.875];
     for place in &mut places {
@@ -273,17 +303,21 @@ fn coins_of_all_places_are_one_test() {
         let mut decided = std::collections::BTreeMap::new();
         for event in &place.journal {
             match event {
-                Event::Decision { round, action, coins, .. } => drop(decided.insert(*round, (*action, coins.clone()))),
+                Event::Decision { round, action, coins, .. } => {
+                    drop(decided.insert(*round, (*action, coins.clone())))
+                }
                 Event::Feedback { round, reward, .. } => {
                     let (action, coins) = &decided[round];
                     for coin in coins {
                         let contrast = &TAU2.contrasts()[usize::from(coin.contrast)];
                         let component = contrast.component().unwrap();
-                        let preferred = TAU2.values(*action).unwrap()[component] == contrast.prefer[component];
+                        let preferred =
+                            TAU2.values(*action).unwrap()[component] == contrast.prefer[component];
                         let m = f64::from(coin.expected);
                         let z = if preferred { reward - m } else { m - reward } / (1.0 + m.abs());
                         for (side, sign) in [1.0, -1.0].into_iter().enumerate() {
-                            for (log, stake) in sums[usize::from(coin.contrast)][side].iter_mut().zip(stakes) {
+                            for (log, stake) in sums[usize::from(coin.contrast)][side].iter_mut().zip(stakes)
+                            {
                                 *log += f64::ln_1p(sign * stake * z);
                             }
                         }
@@ -295,7 +329,9 @@ fn coins_of_all_places_are_one_test() {
     }
     let told = [places[1].telling()];
     // A coin is open here while those from elsewhere are counted, and keeps its own m.
-    let tossed = |user: &User<'_, f64>| user.waiting(0).flat_map(|id| user.coins(id).collect::<Vec<_>>()).collect::<Vec<_>>();
+    let tossed = |user: &User<'_, f64>| {
+        user.waiting(0).flat_map(|id| user.coins(id).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
     let open = tossed(&places[0].ana.user());
     assert!(!open.is_empty());
     append(&mut places[0], &told).unwrap();
@@ -328,7 +364,10 @@ fn what_does_not_belong_together_is_refused() {
     let gap = JournalReader::new(&there.ana.user()).finish();
     let missing = gap.first - here.ana.state().known_of(1);
     assert!(missing > 0);
-    assert_eq!(missing_events(&here.telling(), &[gap]), Err(MergeError::Missing { origin: 1, events: missing }));
+    assert_eq!(
+        missing_events(&here.telling(), &[gap]),
+        Err(MergeError::Missing { origin: 1, events: missing })
+    );
 
     let refused = |telling: &JournalDigest, error| {
         assert_eq!(missing_events(&here.telling(), std::slice::from_ref(telling)), Err(error));
@@ -352,7 +391,9 @@ fn what_does_not_belong_together_is_refused() {
     // The state itself keeps count.
     let mut user = here.ana.user();
     let known = user.state().known_of(1);
-    let nothing = |origin, from, to| Event::Remote(RemoteEvent { origin, from, to, at: 0, deed: RemoteChange::Nothing });
+    let nothing = |origin, from, to| {
+        Event::Remote(RemoteEvent { origin, from, to, at: 0, deed: RemoteChange::Nothing })
+    };
     let mut refuse = |event: &Event, error| assert_eq!(user.check(event).map(drop), Err(error), "{event:?}");
     refuse(&nothing(1, known - 1, known + 1), UserError::KnownElsewhere);
     refuse(&nothing(1, known + 1, known + 2), UserError::GapElsewhere);
@@ -363,7 +404,10 @@ fn what_does_not_belong_together_is_refused() {
     let deed = |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, coins };
     let bad = |deed| Event::Remote(RemoteEvent { origin: 1, from: known, to: known + 1, at: 0, deed });
     refuse(&bad(deed(Observation { reward: 1.5, ..observation }, Probes::new())), UserError::Reward);
-    refuse(&bad(deed(Observation { action: Action(99), ..observation }, Probes::new())), UserError::UnknownAction);
+    refuse(
+        &bad(deed(Observation { action: Action(99), ..observation }, Probes::new())),
+        UserError::UnknownAction,
+    );
     let coin = fable_core::preference::Probe { contrast: 63, expected: 0.0 };
     refuse(&bad(deed(observation, Probes::from_slice(&[coin]).unwrap())), UserError::Probe);
     assert_eq!(here.ana, before);
@@ -395,20 +439,33 @@ fn rewards_of_decisions_before_a_snapshot_are_told_whole() {
     let mut teller = JournalReader::new(&compacted.user());
     there.journal[start..].iter().for_each(|event| teller.take(event));
     let (short, whole) = (teller.finish(), there.telling());
-    assert_eq!(missing_events(&here.telling(), &[short]).unwrap(), missing_events(&here.telling(), &[whole]).unwrap());
+    assert_eq!(
+        missing_events(&here.telling(), &[short]).unwrap(),
+        missing_events(&here.telling(), &[whole]).unwrap()
+    );
 }
 
 fn fading() -> impl Iterator<Item = Settings<'static>> {
-    let (short, long) = (Settings { half_life: Some(9), ..PROBING }, Settings { half_life: Some(40), ..PROBING });
-    [short, long, Settings { on_change: OnChange::Halve, ..PROBING }, Settings { on_change: OnChange::Reset, ..long }].into_iter()
+    let (short, long) =
+        (Settings { half_life: Some(9), ..PROBING }, Settings { half_life: Some(40), ..PROBING });
+    [
+        short,
+        long,
+        Settings { on_change: OnChange::Halve, ..PROBING },
+        Settings { on_change: OnChange::Reset, ..long },
+    ]
+    .into_iter()
 }
 
 /// By (time, place, event), written again without anything of the crate: rewards and statements, each with its time.
 fn by_time(places: &[Place<'_, f64>]) -> Vec<RemoteEvent> {
     let mut all = vec![];
     for (place, origin) in places.iter().zip(0..) {
-        let told =
-            missing_events(&JournalReader::new(&elsewhere(place.ana.policy()).user()).finish(), &[place.telling()]).unwrap();
+        let told = missing_events(
+            &JournalReader::new(&elsewhere(place.ana.policy()).user()).finish(),
+            &[place.telling()],
+        )
+        .unwrap();
         assert!(told.iter().all(|told| told.origin == origin));
         all.extend(told);
     }
@@ -421,7 +478,8 @@ fn by_time(places: &[Place<'_, f64>]) -> Vec<RemoteEvent> {
 fn with_fading_merged_is_the_replay_by_time() {
     for (settings, seed) in fading().zip(100..) {
         let policies = [0, 1, 2].map(|origin| at(settings, origin));
-        let mut places: Vec<_> = policies.iter().zip(seed..).map(|(policy, seed)| Place::new(policy, seed)).collect();
+        let mut places: Vec<_> =
+            policies.iter().zip(seed..).map(|(policy, seed)| Place::new(policy, seed)).collect();
         let mut merged: Option<(HostUser<'_, f64>, Vec<Interleaved>)> = None;
         for _ in 0..2 {
             for place in &mut places {
@@ -471,19 +529,24 @@ fn with_fading_merged_is_the_replay_by_time() {
                     false
                 }
                 RemoteChange::Unlearned { observation, imputed, .. } => {
-                    let same = |(learned, by, _): &(Observation, bool, f32)| learned == observation && by == imputed;
+                    let same =
+                        |(learned, by, _): &(Observation, bool, f32)| learned == observation && by == imputed;
                     let (.., kept) = kept.remove(kept.iter().rposition(same).unwrap());
                     if kept >= 1e-6 {
                         let probed = ContrastSet::EMPTY;
-                        let event = Event::Unlearn { observation: *observation, imputed: *imputed, kept, probed };
+                        let event =
+                            Event::Unlearn { observation: *observation, imputed: *imputed, kept, probed };
                         user.check(&event).unwrap().apply();
                     }
                     false
                 }
                 _ => false,
             };
-            let due = settings.half_life.is_some_and(|rewards| u32::from(alone.state().rewards_since_fading()) >= rewards);
-            let changed = alone.state().rewards_since_change() == Some(0) && alone.state().rewards_since_fading() > 0;
+            let due = settings
+                .half_life
+                .is_some_and(|rewards| u32::from(alone.state().rewards_since_fading()) >= rewards);
+            let changed =
+                alone.state().rewards_since_change() == Some(0) && alone.state().rewards_since_fading() > 0;
             let keep = match settings.on_change {
                 OnChange::Halve if changed => Some(0.5),
                 OnChange::Reset if changed => Some(0.0),
@@ -502,7 +565,9 @@ fn with_fading_merged_is_the_replay_by_time() {
             (ana.state().observations(), ana.state().rewards_since_fading()),
             (alone.state().observations(), alone.state().rewards_since_fading())
         );
-        assert!(journal.iter().any(|event| matches!(event, Event::Fade { .. })) || settings.half_life.is_none());
+        assert!(
+            journal.iter().any(|event| matches!(event, Event::Fade { .. })) || settings.half_life.is_none()
+        );
     }
 }
 
@@ -514,7 +579,8 @@ fn news_of(known: &JournalDigest, told: &[JournalDigest]) -> Vec<RemoteEvent> {
 #[test]
 fn promotions_keep_what_they_were_made_of() {
     let policies = [at(PROBING, 0), at(PROBING, 1)];
-    let mut places: Vec<_> = policies.iter().zip(21..).map(|(policy, seed)| Place::new(policy, seed)).collect();
+    let mut places: Vec<_> =
+        policies.iter().zip(21..).map(|(policy, seed)| Place::new(policy, seed)).collect();
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     // One place finds out about the first component, the other about all.
     for (place, component) in places.iter_mut().zip([0, 2]) {
@@ -528,7 +594,8 @@ fn promotions_keep_what_they_were_made_of() {
             place.run(Command::feedback(id, 0.6 * liked / (component + 1) as f64 - 0.3)).unwrap();
         }
     }
-    let (here, there) = (places[0].ana.learner().profile().to_vec(), places[1].ana.learner().profile().to_vec());
+    let (here, there) =
+        (places[0].ana.learner().profile().to_vec(), places[1].ana.learner().profile().to_vec());
     let only = there.iter().filter(|told| here.iter().all(|own| own.contrast != told.contrast)).count();
     assert!(only > 0 && !here.is_empty(), "{here:?} {there:?}");
     let told = [places[1].telling()];
@@ -540,9 +607,14 @@ fn promotions_keep_what_they_were_made_of() {
     let again = HostUser::<f64>::restore(&policies[0], &places[0].ana.to_bytes()).unwrap();
     assert_eq!(again, places[0].ana);
     let mut user = places[0].ana.user();
-    let certified = |user: &fable_core::User<'_, f64>, contrast| user.trial(contrast).unwrap().certified != Verdict::Open;
-    let by_coins: Vec<_> =
-        user.profile().iter().filter(|now| now.by == fable_core::preference::Certifier::Probes).copied().collect();
+    let certified =
+        |user: &fable_core::User<'_, f64>, contrast| user.trial(contrast).unwrap().certified != Verdict::Open;
+    let by_coins: Vec<_> = user
+        .profile()
+        .iter()
+        .filter(|now| now.by == fable_core::preference::Certifier::Probes)
+        .copied()
+        .collect();
     assert!(by_coins.iter().all(|now| certified(&user, now.contrast.into())));
     // Life goes on: deciding, learning, promoting.
     let made = user.decide(&Request::new(&context, &all)).unwrap();

@@ -56,13 +56,18 @@ fn leak(text: &str) -> &'static str {
 
 impl Draft {
     fn random(dice: &mut Dice) -> Self {
-        let named = |prefix: &str, count: usize| (0..count).map(|index| format!("{prefix}{index}")).collect::<Vec<_>>();
-        let components: Vec<_> =
-            (0..=dice.roll(3)).map(|c| (format!("c{c}"), named(&format!("v{c}"), 2 + dice.roll(3)))).collect();
+        let named = |prefix: &str, count: usize| {
+            (0..count).map(|index| format!("{prefix}{index}")).collect::<Vec<_>>()
+        };
+        let components: Vec<_> = (0..=dice.roll(3))
+            .map(|c| (format!("c{c}"), named(&format!("v{c}"), 2 + dice.roll(3))))
+            .collect();
         let (tasks, signals) = (named("t", dice.roll(4)), named("s", dice.roll(3)));
         let contrasts = components
             .iter()
-            .map(|(name, values)| (format!("{name}_first"), name.clone(), [values[0].clone(), values[1].clone()]))
+            .map(|(name, values)| {
+                (format!("{name}_first"), name.clone(), [values[0].clone(), values[1].clone()])
+            })
             .collect();
         let mut draft = Self { components, tasks, signals, blocks: vec![], contrasts };
         let blocks = 2 + dice.roll(4);
@@ -77,8 +82,8 @@ impl Draft {
             names.truncate(1 + dice.roll(names.len().min(2)));
             names.sort();
             let per_task = !self.tasks.is_empty() && dice.roll(2) == 0;
-            let signal =
-                (dice.roll(3) == 0 && !self.signals.is_empty()).then(|| self.signals[dice.roll(self.signals.len())].clone());
+            let signal = (dice.roll(3) == 0 && !self.signals.is_empty())
+                .then(|| self.signals[dice.roll(self.signals.len())].clone());
             let block = (names, per_task, signal);
             if !self.blocks.contains(&block) {
                 self.blocks.insert(dice.roll(self.blocks.len() + 1), block);
@@ -93,7 +98,8 @@ impl Draft {
         if dice.roll(3) > 0 {
             values.insert(dice.roll(values.len() + 1), format!("new{}", values.len()));
         }
-        let contrast = (format!("{name}_last"), name.clone(), [values[0].clone(), values[values.len() - 1].clone()]);
+        let contrast =
+            (format!("{name}_last"), name.clone(), [values[0].clone(), values[values.len() - 1].clone()]);
         if self.contrasts.iter().all(|(name, ..)| *name != contrast.0) {
             self.contrasts.insert(dice.roll(self.contrasts.len() + 1), contrast);
         }
@@ -104,7 +110,8 @@ impl Draft {
             self.signals.insert(dice.roll(self.signals.len() + 1), "newsignal".into());
         }
         if dice.roll(3) == 0 && self.components.len() < 4 {
-            self.components.insert(dice.roll(self.components.len() + 1), ("extra".into(), vec!["x".into(), "y".into()]));
+            self.components
+                .insert(dice.roll(self.components.len() + 1), ("extra".into(), vec!["x".into(), "y".into()]));
         }
         let blocks = dice.roll(3);
         self.add_blocks(dice, blocks);
@@ -148,7 +155,8 @@ impl Draft {
     /// Gives some parts another name and says which.
     fn rename(&mut self, dice: &mut Dice) -> Vec<Rename<'static>> {
         let mut renames = vec![];
-        let mut call = |kind, from: &str, to: &str| renames.push(Rename { kind, from: leak(from), to: leak(to) });
+        let mut call =
+            |kind, from: &str, to: &str| renames.push(Rename { kind, from: leak(from), to: leak(to) });
         for index in 0..self.components.len() {
             let (own, mut values) = self.components[index].clone();
             let mut called = own.clone();
@@ -161,8 +169,11 @@ impl Draft {
                     let before = value.clone();
                     *value = format!("other_{before}");
                     call(RenameKind::Value, &format!("{own}={before}"), &format!("{called}={value}"));
-                    let sides =
-                        self.contrasts.iter_mut().filter(|(_, component, _)| *component == own).flat_map(|(.., sides)| sides);
+                    let sides = self
+                        .contrasts
+                        .iter_mut()
+                        .filter(|(_, component, _)| *component == own)
+                        .flat_map(|(.., sides)| sides);
                     sides.filter(|side| **side == before).for_each(|side| side.clone_from(value));
                 }
             }
@@ -204,9 +215,14 @@ impl Draft {
     }
 
     fn catalog(&self) -> &'static Catalog<'static> {
-        let index = |name: &String| u8::try_from(self.components.iter().position(|(own, _)| own == name).unwrap()).unwrap();
-        let values = |values: &[String]| values.iter().map(|value| Value::new(leak(value), "", 0.0)).collect::<Vec<_>>().leak();
-        let components: Vec<_> = self.components.iter().map(|(name, own)| Component::new(leak(name), values(own))).collect();
+        let index = |name: &String| {
+            u8::try_from(self.components.iter().position(|(own, _)| own == name).unwrap()).unwrap()
+        };
+        let values = |values: &[String]| {
+            values.iter().map(|value| Value::new(leak(value), "", 0.0)).collect::<Vec<_>>().leak()
+        };
+        let components: Vec<_> =
+            self.components.iter().map(|(name, own)| Component::new(leak(name), values(own))).collect();
         let texts = |texts: &[String]| texts.iter().map(|text| leak(text)).collect::<Vec<_>>().leak();
         let blocks: Vec<_> = self
             .blocks
@@ -217,9 +233,9 @@ impl Draft {
                     block = block.per_task();
                 }
                 match signal {
-                    Some(signal) => {
-                        block.scaled_by(u8::try_from(self.signals.iter().position(|own| own == signal).unwrap()).unwrap())
-                    }
+                    Some(signal) => block.scaled_by(
+                        u8::try_from(self.signals.iter().position(|own| own == signal).unwrap()).unwrap(),
+                    ),
                     None => block,
                 }
             })
@@ -232,13 +248,19 @@ impl Draft {
                     let mut action = vec![];
                     for (own, values) in &self.components {
                         // The others are at a value that is the same whatever the order.
-                        let wanted =
-                            if own == component { side } else { values.iter().min_by_key(|value| usual(value)).unwrap() };
-                        action.push(u8::try_from(values.iter().position(|value| value == wanted).unwrap()).unwrap());
+                        let wanted = if own == component {
+                            side
+                        } else {
+                            values.iter().min_by_key(|value| usual(value)).unwrap()
+                        };
+                        action.push(
+                            u8::try_from(values.iter().position(|value| value == wanted).unwrap()).unwrap(),
+                        );
                     }
                     action.leak()
                 };
-                Contrast::new(leak(name), side(&sides[0]), side(&sides[1])).when(None, vec![0.0; self.signals.len()].leak())
+                Contrast::new(leak(name), side(&sides[0]), side(&sides[1]))
+                    .when(None, vec![0.0; self.signals.len()].leak())
             })
             .collect();
         let definition = Definition {
@@ -250,7 +272,9 @@ impl Draft {
             contrasts: contrasts.leak(),
             ..Definition::EMPTY
         };
-        Box::leak(Box::new(Catalog::try_new(definition).unwrap_or_else(|error| panic!("{error} in {self:?}"))))
+        Box::leak(Box::new(
+            Catalog::try_new(definition).unwrap_or_else(|error| panic!("{error} in {self:?}")),
+        ))
     }
 }
 
@@ -258,14 +282,18 @@ impl Draft {
 fn meaning(catalog: &Catalog<'_>, coordinate: usize, renames: &[Rename<'_>]) -> Vec<String> {
     let name = catalog.coordinate_name(coordinate).unwrap().to_string();
     let find = |kind, text: &str| {
-        renames.iter().find(|rename| rename.kind == kind && rename.from == text).map(|rename| rename.to.to_owned())
+        renames
+            .iter()
+            .find(|rename| rename.kind == kind && rename.from == text)
+            .map(|rename| rename.to.to_owned())
     };
     let mut parts: Vec<_> = name
         .split('*')
         .map(|part| match part.split_once('=') {
             Some(("task", task)) => format!("task={}", find(RenameKind::Task, task).unwrap_or(task.into())),
-            Some((component, value)) => find(RenameKind::Value, part)
-                .unwrap_or_else(|| format!("{}={value}", find(RenameKind::Component, component).unwrap_or(component.into()))),
+            Some((component, value)) => find(RenameKind::Value, part).unwrap_or_else(|| {
+                format!("{}={value}", find(RenameKind::Component, component).unwrap_or(component.into()))
+            }),
             None => find(RenameKind::Signal, part).unwrap_or(part.into()),
         })
         .collect();
@@ -320,10 +348,15 @@ impl Dense {
 }
 
 /// A user who has learned some rewards, with the oracle.
-fn lived<T: Scalar>(policy: &Policy<'static, T>, dice: &mut Dice, rewards: usize) -> (HostUser<'static, T>, Dense) {
+fn lived<T: Scalar>(
+    policy: &Policy<'static, T>,
+    dice: &mut Dice,
+    rewards: usize,
+) -> (HostUser<'static, T>, Dense) {
     let (mut ana, mut dense) = (HostUser::<T>::new(policy, "ana").unwrap(), Dense::new(policy));
     for _ in 0..rewards {
-        let (context, action) = (random_context(policy.catalog(), dice), random_action(policy.catalog(), dice));
+        let (context, action) =
+            (random_context(policy.catalog(), dice), random_action(policy.catalog(), dice));
         let reward = 2.0 * dice.unit() - 1.0;
         ana.user().observe(&context, action, reward).unwrap();
         dense.observe(policy.catalog().features(&context, action), reward);
@@ -338,7 +371,8 @@ fn carry<T: Scalar>(
 ) -> (HostLearner<T>, Migrated) {
     let migration = Migration::new(old, new, renames).unwrap();
     let (mut from, mut to) = (from.clone(), HostLearner::for_policy(new));
-    let migrated = migration.carry(&mut from, &mut to, &mut vec![T::ZERO; migration.workspace_len()]).unwrap();
+    let migrated =
+        migration.carry(&mut from, &mut to, &mut vec![T::ZERO; migration.workspace_len()]).unwrap();
     assert!(from.state().is_empty() && !to.state().is_empty());
     (to, migrated)
 }
@@ -355,7 +389,8 @@ fn compare<T: Scalar + nalgebra::Scalar>(
     renames: &[Rename<'_>],
     tolerance: f64,
 ) -> usize {
-    let meanings: BTreeMap<_, _> = (0..old.catalog().dimension()).map(|at| (meaning(old.catalog(), at, renames), at)).collect();
+    let meanings: BTreeMap<_, _> =
+        (0..old.catalog().dimension()).map(|at| (meaning(old.catalog(), at, renames), at)).collect();
     let there: Vec<_> = (0..catalog.dimension()).map(|at| meaning(catalog, at, &[])).collect();
     let (mean, covariance) = dense.solve();
     let dimension = catalog.dimension();
@@ -367,7 +402,11 @@ fn compare<T: Scalar + nalgebra::Scalar>(
     let mut kept = 0;
     for (i, first) in there.iter().enumerate() {
         let expected = meanings.get(first).map_or(0.0, |at| mean[*at]);
-        assert!((new_mean[i].to_f64() - expected).abs() < tolerance, "{first:?}: {} {expected}", new_mean[i].to_f64());
+        assert!(
+            (new_mean[i].to_f64() - expected).abs() < tolerance,
+            "{first:?}: {} {expected}",
+            new_mean[i].to_f64()
+        );
         kept += usize::from(meanings.contains_key(first));
         for (j, second) in there.iter().enumerate() {
             if task(first).is_some() && task(second).is_some() && task(first) != task(second) {
@@ -434,7 +473,11 @@ fn so_they_are_in_the_digits_of_a_device() {
 }
 
 /// Every number of a user that is in both catalogs, by what it means.
-fn numbers<T: Scalar>(learner: &HostLearner<T>, catalog: &Catalog<'_>, common: &[Vec<String>]) -> BTreeMap<String, u64> {
+fn numbers<T: Scalar>(
+    learner: &HostLearner<T>,
+    catalog: &Catalog<'_>,
+    common: &[Vec<String>],
+) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
     let arrow = catalog.layout();
     let there: Vec<_> = (0..catalog.dimension()).map(|at| meaning(catalog, at, &[])).collect();
@@ -443,10 +486,14 @@ fn numbers<T: Scalar>(learner: &HostLearner<T>, catalog: &Catalog<'_>, common: &
     for (i, own) in there.iter().enumerate() {
         let (leaf, inside) = arrow.locate(i).unwrap();
         let rows: Vec<usize> = match leaf {
-            Some(leaf) => (inside + 1..arrow.leaf()).map(|row| arrow.leaf_coordinate(leaf, row).unwrap()).collect(),
+            Some(leaf) => {
+                (inside + 1..arrow.leaf()).map(|row| arrow.leaf_coordinate(leaf, row).unwrap()).collect()
+            }
             None => (i + 1..catalog.dimension()).collect(),
         };
-        let rows = rows.into_iter().chain((arrow.leaves() * arrow.leaf()..catalog.dimension()).filter(|_| leaf.is_some()));
+        let rows = rows
+            .into_iter()
+            .chain((arrow.leaves() * arrow.leaf()..catalog.dimension()).filter(|_| leaf.is_some()));
         if common.contains(own) {
             found.insert(format!("pivot {own:?}"), packed[i].bits());
         }
@@ -476,10 +523,14 @@ fn what_is_only_added_to_changes_no_bit_and_what_was_added_goes_without_a_trace(
         new.grow(&mut dice);
         let (old, new) = (policy::<f32>(&old), policy::<f32>(&new));
         let (ana, _) = lived(&old, &mut dice, 30);
-        let common: Vec<_> = (0..old.catalog().dimension()).map(|at| meaning(old.catalog(), at, &[])).collect();
+        let common: Vec<_> =
+            (0..old.catalog().dimension()).map(|at| meaning(old.catalog(), at, &[])).collect();
         let (learner, migrated) = carry(ana.learner(), [&old, &new], &[]);
         assert_eq!(usize::from(migrated.kept), old.catalog().dimension());
-        assert_eq!([migrated.removed, migrated.contrasts, migrated.promotions, migrated.rules, migrated.waiting], [0; 5]);
+        assert_eq!(
+            [migrated.removed, migrated.contrasts, migrated.promotions, migrated.rules, migrated.waiting],
+            [0; 5]
+        );
         let before = numbers(ana.learner(), old.catalog(), &common);
         assert_eq!(before, numbers(&learner, new.catalog(), &common));
         assert_eq!(ana.learner().posterior().log_det_ratio(), learner.posterior().log_det_ratio());
@@ -522,7 +573,10 @@ fn what_is_learned_afterwards_and_the_radius_are_those_of_all_coordinates_togeth
             let reward = dice.unit();
             ana.user().observe(&context, action, reward).unwrap();
             let before = from.action_named(&to.action_name(action).unwrap().to_string()).unwrap();
-            dense.observe(from.features(&Context::new(from, None, context.signals()).unwrap(), before), reward);
+            dense.observe(
+                from.features(&Context::new(from, None, context.signals()).unwrap(), before),
+                reward,
+            );
         }
         compare(&old, &dense, ana.learner(), to, &[], 1e-10);
         let ratio = dense.log_det() - 3_f64.ln() * from.dimension() as f64;
@@ -533,7 +587,10 @@ fn what_is_learned_afterwards_and_the_radius_are_those_of_all_coordinates_togeth
 #[test]
 fn a_rename_must_be_possible_and_two_names_can_change_places() {
     let draft = |values: [&str; 3]| Draft {
-        components: vec![("c".into(), values.map(String::from).to_vec()), ("d".into(), vec!["x".into(), "y".into()])],
+        components: vec![
+            ("c".into(), values.map(String::from).to_vec()),
+            ("d".into(), vec!["x".into(), "y".into()]),
+        ],
         tasks: vec!["t".into()],
         signals: vec!["s".into()],
         blocks: vec![(vec!["c".into()], false, None), (vec!["d".into()], true, None)],
@@ -552,7 +609,11 @@ fn a_rename_must_be_possible_and_two_names_can_change_places() {
         Rename::contrast("x", "x"),
     ] {
         let renames = [Rename::task("t", "t"), bad];
-        assert_eq!(Migration::new(&old, &new, &renames).unwrap_err(), MigrateError::Rename { index: 1 }, "{bad:?}");
+        assert_eq!(
+            Migration::new(&old, &new, &renames).unwrap_err(),
+            MigrateError::Rename { index: 1 },
+            "{bad:?}"
+        );
     }
     for twice in [Rename::value("c=e", "c=a"), Rename::value("c=a", "c=f")] {
         let renames = [Rename::value("c=e", "c=f"), twice];
@@ -567,7 +628,9 @@ fn a_rename_must_be_possible_and_two_names_can_change_places() {
     // What has its new name from another part is not itself.
     let (learner, migrated) = carry(ana.learner(), [&old, &new], &[Rename::value("c=a", "c=b")]);
     assert_eq!((migrated.kept, migrated.removed, migrated.added), (3, 2, 2));
-    let mean = |learner: &HostLearner<f64>, at| learner.posterior().contrast(&mut [0.0; 99], [(at, 1.0)]).unwrap().mean;
+    let mean = |learner: &HostLearner<f64>, at| {
+        learner.posterior().contrast(&mut [0.0; 99], [(at, 1.0)]).unwrap().mean
+    };
     let (was, other) = (old.catalog().coordinate("c=a").unwrap(), new.catalog().coordinate("c=b").unwrap());
     assert_eq!(mean(&learner, other), mean(ana.learner(), was));
     assert_eq!(mean(&learner, new.catalog().coordinate("c=a").unwrap()), 0.0);
@@ -586,7 +649,10 @@ fn on_any_error_both_learners_are_as_before() {
     assert_eq!(migration.carry(&mut from, &mut to, &mut room[1..].to_vec()), Err(MigrateError::Workspace));
     let mut short = HostLearner::<f32>::from_storage(vec![0.0; new.catalog().state_len() - 1]);
     let expected = new.catalog().state_len();
-    assert_eq!(migration.carry(&mut from, &mut short, &mut room.clone()), Err(MigrateError::New { expected }));
+    assert_eq!(
+        migration.carry(&mut from, &mut short, &mut room.clone()),
+        Err(MigrateError::New { expected })
+    );
     to.start(&new, 7).unwrap();
     assert_eq!(migration.carry(&mut from, &mut to, &mut room.clone()), Err(MigrateError::New { expected }));
     to.clear();

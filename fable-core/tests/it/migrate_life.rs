@@ -1,7 +1,9 @@
 //! What goes along when a user is migrated, beside mean and variances: evidence, coins, promotions, rules, decisions that wait, the
 //! guarantee.
 
-use fable_core::catalog::{Block, Catalog, Component, Condition, Contrast, Definition, LonePart, Part, Rename, Term, Value};
+use fable_core::catalog::{
+    Block, Catalog, Component, Condition, Contrast, Definition, LonePart, Part, Rename, Term, Value,
+};
 use fable_core::catalog::{FeasibleError, When};
 use fable_core::host::HostLearner;
 use fable_core::journal::Command;
@@ -155,27 +157,39 @@ fn what_is_known_beside_the_numbers_goes_along() {
     );
     assert_eq!(now.state().guarantee_fingerprint(), new.guarantee_fingerprint());
     let moved = |contrast: u8| [1, 2, 0][usize::from(contrast)];
-    let expected = promoted.iter().map(|promotion| fable_core::Promotion { contrast: moved(promotion.contrast), ..*promotion });
+    let expected = promoted
+        .iter()
+        .map(|promotion| fable_core::Promotion { contrast: moved(promotion.contrast), ..*promotion });
     assert!(now.profile().iter().copied().eq(expected));
     let rules: Vec<_> = now.user_rules().collect();
     let never = UserRule::Never { component: 1, value: 0, when: When::Task(0) };
-    assert_eq!(rules, [never, UserRule::Always { component: 0, value: 0, when: When::Signal(1) }, UserRule::Remember(true)]);
+    assert_eq!(
+        rules,
+        [never, UserRule::Always { component: 0, value: 0, when: When::Signal(1) }, UserRule::Remember(true)]
+    );
     assert_eq!((old.state().permissions().len(), now.state().permissions().len()), (4, 4)); // all but "dry", and what may take its place
     for contrast in 0..3_u8 {
-        let (own, other) = (before.user().trial(contrast.into()).unwrap(), after.user().trial(moved(contrast).into()).unwrap());
+        let (own, other) = (
+            before.user().trial(contrast.into()).unwrap(),
+            after.user().trial(moved(contrast).into()).unwrap(),
+        );
         assert_eq!(own, other);
         let (own, other) = (before.policy().catalog(), after.policy().catalog());
-        let [own, other] =
-            [(own, contrast), (other, moved(contrast))].map(|(catalog, at)| Comparison::declared(catalog, at.into()).unwrap());
+        let [own, other] = [(own, contrast), (other, moved(contrast))]
+            .map(|(catalog, at)| Comparison::declared(catalog, at.into()).unwrap());
         let (own, other) = (before.user().assess(&own).unwrap(), after.user().assess(&other).unwrap());
-        assert!((own.mean - other.mean).abs() < 1e-9 && (own.sd - other.sd).abs() < 1e-9, "{own:?} {other:?}");
+        assert!(
+            (own.mean - other.mean).abs() < 1e-9 && (own.sd - other.sd).abs() < 1e-9,
+            "{own:?} {other:?}"
+        );
         assert_eq!((own.evidence, own.beta, own.valid), (other.evidence, other.beta, other.valid));
     }
     // Rewards of before are learned, with the coins that were tossed.
     assert_eq!(after.user().waiting(500).collect::<Vec<_>>(), waiting);
     for id in waiting {
-        let coins =
-            |user: &mut HostUser<'_, f64>| user.user().coins(id).map(|coin| (coin.preferred, coin.expected)).collect::<Vec<_>>();
+        let coins = |user: &mut HostUser<'_, f64>| {
+            user.user().coins(id).map(|coin| (coin.preferred, coin.expected)).collect::<Vec<_>>()
+        };
         let [own, other] = [coins(&mut before), coins(&mut after)].map(|mut coins| {
             coins.sort_by(|a, b| a.partial_cmp(b).unwrap());
             coins
@@ -215,7 +229,10 @@ fn what_is_about_something_that_is_gone_is_dropped_and_counted() {
 #[test]
 fn a_new_component_has_its_null_value_in_what_was_decided_before_and_a_new_signal_is_zero() {
     let mut before = ana(&policy(V1));
-    let more = |extra: Component<'static>| Definition { components: Box::leak(Box::new([extra, TONE, LENGTH])), ..MORE };
+    let more = |extra: Component<'static>| Definition {
+        components: Box::leak(Box::new([extra, TONE, LENGTH])),
+        ..MORE
+    };
     let (mut after, migrated) = migrate(&before, &policy(more(EXTRA.with_null(1))), &[]);
     assert_eq!((migrated.waiting, migrated.contrasts), (0, 3));
     let ids: Vec<_> = before.user().waiting(500).collect();
@@ -292,7 +309,9 @@ fn last_set(user: &HostUser<'_, f64>) -> Result<Vec<String>, Fault> {
     let catalog = user.policy().catalog();
     let set = read_feasible(catalog, user.state(), &[])?;
     let name = |action| catalog.action_name(action).unwrap().to_string();
-    let short = |name: String| name.split('*').map(|part| part.split('=').nth(1).unwrap()).collect::<Vec<_>>().join("+");
+    let short = |name: String| {
+        name.split('*').map(|part| part.split('=').nth(1).unwrap()).collect::<Vec<_>>().join("+")
+    };
     Ok(set.set().iter().map(name).map(short).collect())
 }
 
@@ -315,7 +334,9 @@ fn what_was_forbidden_stays_forbidden_and_everything_stays_everything() {
     let names = |names: &[&str]| Ok(names.iter().map(ToString::to_string).collect());
 
     let free = decided(&[]);
-    for (components, count) in [(&[DIM, HEAT][..], 6), (&[LIGHT, HEAT, SOUND], 8), (&[LIGHT], 2), (&[SOUND], 2)] {
+    for (components, count) in
+        [(&[DIM, HEAT][..], 6), (&[LIGHT, HEAT, SOUND], 8), (&[LIGHT], 2), (&[SOUND], 2)]
+    {
         assert_eq!(after(&free, components).unwrap().len(), count, "{components:?}");
     }
     let cold = decided(&[&[("heat", "on")]]);
@@ -349,8 +370,11 @@ fn what_was_forbidden_stays_forbidden_and_everything_stays_everything() {
 #[test]
 fn what_only_one_catalog_has_is_named() {
     let [old, next, less] = [V1, NEXT, LESS].map(policy);
-    let names = |parts: &mut dyn Iterator<Item = LonePart<'_>>| parts.map(|part| part.to_string()).collect::<Vec<_>>();
-    let both = |migration: &Migration<'_, f64>| [names(&mut migration.removed()), names(&mut migration.added())];
+    let names = |parts: &mut dyn Iterator<Item = LonePart<'_>>| {
+        parts.map(|part| part.to_string()).collect::<Vec<_>>()
+    };
+    let both =
+        |migration: &Migration<'_, f64>| [names(&mut migration.removed()), names(&mut migration.added())];
     let none: [&str; 0] = [];
     let [removed, added] = both(&Migration::new(&old, &less, &[]).unwrap());
     let contrasts = ["contrast dry_over_cold", "contrast long_over_short"];
@@ -361,18 +385,27 @@ fn what_only_one_catalog_has_is_named() {
         Rename::value("tone=cold", "tone=frosty"),
         Rename::contrast("warm_over_cold", "tone"),
     ];
-    assert_eq!(both(&Migration::new(&old, &next, &renames).unwrap()), [&none[..], &["tone=new", "task=travel"]]);
+    assert_eq!(
+        both(&Migration::new(&old, &next, &renames).unwrap()),
+        [&none[..], &["tone=new", "task=travel"]]
+    );
     // Without the renames what they are about is on both sides.
     let [removed, added] = both(&Migration::new(&old, &next, &[]).unwrap());
     assert_eq!(removed[..2], ["component length", "tone=cold"]);
     assert_eq!(added[..3], ["component size", "tone=new", "tone=frosty"]);
-    assert!(removed.contains(&"contrast warm_over_cold".to_owned()) && added.contains(&"contrast tone".to_owned()));
+    assert!(
+        removed.contains(&"contrast warm_over_cold".to_owned())
+            && added.contains(&"contrast tone".to_owned())
+    );
 }
 
 /// `V1` with other costs, texts and default scores.
 const DEAR: Definition<'static> = Definition {
     components: &[
-        Component::new("tone", &[Value::new("warm", "Be warm.", 0.9), value("cold"), Value::new("dry", "Be dry.", 0.0)]),
+        Component::new(
+            "tone",
+            &[Value::new("warm", "Be warm.", 0.9), value("cold"), Value::new("dry", "Be dry.", 0.0)],
+        ),
         LENGTH,
     ],
     terms: &[Term::new(0.5, Condition::Always, &[Part::new(1, &[1])])],

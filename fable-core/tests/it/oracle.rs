@@ -1,12 +1,17 @@
 //! Every formula against the dense posterior in `f64`: Equations 1 to 6, priors, contrasts, log-determinants.
 
-use crate::common::{MIXED, Random, convert, difference, features, features_by_name, isotropic, start, vector};
+use crate::common::{
+    MIXED, Random, convert, difference, features, features_by_name, isotropic, start, vector,
+};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
 use fable_core::catalog::{ActionSet, Direction};
 use fable_core::journal::{Command, Event};
 use fable_core::posterior::dense::Dense;
 use fable_core::posterior::{Factor, Key, Posterior, Prior, Purpose};
-use fable_core::{Action, Context, Exploration, Feasible, Learner, Policy, Request, Rule, Scalar, Settings, Statement, Workspace};
+use fable_core::{
+    Action, Context, Exploration, Feasible, Learner, Policy, Request, Rule, Scalar, Settings, Statement,
+    Workspace,
+};
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 
 /// Every tolerance in one place: (what, `f64`, `f32`).
@@ -41,7 +46,8 @@ fn features_are_what_the_coordinate_names_say() {
 
 fn learner_follows_the_oracle<T: Scalar, const D: usize>(catalog: &Catalog<'static>, seed: u64) {
     let mut random = Random(seed);
-    let settings = Settings { noise_variance: 0.3, base_precision: Some(2.0), cost_weight: 0.7, ..Settings::PAPER };
+    let settings =
+        Settings { noise_variance: 0.3, base_precision: Some(2.0), cost_weight: 0.7, ..Settings::PAPER };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let mut ana = start::<T, 4>(&policy, 1);
     let mut user = ana.user();
@@ -61,7 +67,8 @@ fn learner_follows_the_oracle<T: Scalar, const D: usize>(catalog: &Catalog<'stat
     // Equations 5-6 with weights.
     for round in 0..300 {
         let (context, action) = (random.context(catalog), random.action(catalog));
-        let (reward, weight) = (random.signed(), if round % 3 == 0 { 0.25 + random.unit() as f32 } else { 1.0 });
+        let (reward, weight) =
+            (random.signed(), if round % 3 == 0 { 0.25 + random.unit() as f32 } else { 1.0 });
         let phi = vector::<D>(&features(catalog, &context, action));
         let (mean, variance) = (phi.dot(&dense.mean()), dense.variance(&phi));
         let noise = 0.3 / f64::from(weight);
@@ -71,7 +78,10 @@ fn learner_follows_the_oracle<T: Scalar, const D: usize>(catalog: &Catalog<'stat
         let residual = reward - observation.baseline;
         let update = step.apply().unwrap();
         assert!((update.innovation.to_f64() - (residual - mean)).abs() < pick::<T>(MEAN));
-        assert!((update.variance.to_f64() - (noise + variance)).abs() < pick::<T>(VARIANCE) * (1.0 + noise + variance));
+        assert!(
+            (update.variance.to_f64() - (noise + variance)).abs()
+                < pick::<T>(VARIANCE) * (1.0 + noise + variance)
+        );
         dense.observe(&phi, residual, 1.0 / noise).unwrap();
     }
 
@@ -117,7 +127,11 @@ fn learning_is_equations_2_to_6() {
 fn choices_are_those_of_the_dense_draw<T: Scalar, const D: usize>(catalog: &Catalog<'static>, seed: u64) {
     let (mut random, nu) = (Random(seed), 0.8);
     let exploration = Exploration::Constant(nu);
-    let policy = Policy::<T>::new(catalog, Settings { exploration, base_precision: Some(2.0), seed, ..Settings::PAPER }).unwrap();
+    let policy = Policy::<T>::new(
+        catalog,
+        Settings { exploration, base_precision: Some(2.0), seed, ..Settings::PAPER },
+    )
+    .unwrap();
     let mut ana = start::<T, 4>(&policy, 1);
     let (mut user, mut dense) = (ana.user(), isotropic::<D>(2.0));
     for _ in 0..60 {
@@ -133,12 +147,16 @@ fn choices_are_those_of_the_dense_draw<T: Scalar, const D: usize>(catalog: &Cata
         let (round, purpose) = (decision.id.round, Purpose::Decision);
         let mut stream = Key { seed, user: 1, incarnation: 0, origin: 0, round, purpose }.stream();
         let (layout, mut normals) = (catalog.layout(), SVector::zeros());
-        let own = context.task().into_iter().flat_map(|task| (0..).map_while(move |inside| layout.leaf_coordinate(task, inside)));
+        let own = context
+            .task()
+            .into_iter()
+            .flat_map(|task| (0..).map_while(move |inside| layout.leaf_coordinate(task, inside)));
         for coordinate in own.chain(D - layout.root()..D) {
             normals[coordinate] = f64::from(stream.normal());
         }
         let score = |action, theta: &SVector<f64, D>| {
-            policy.baseline(&context, action, None).to_f64() + theta.dot(&vector::<D>(&features(catalog, &context, action)))
+            policy.baseline(&context, action, None).to_f64()
+                + theta.dot(&vector::<D>(&features(catalog, &context, action)))
         };
         let (draw, mean) = (dense.draw(nu, &normals), dense.mean());
         let best = set.iter().map(|action| score(action, &draw)).fold(f64::NEG_INFINITY, f64::max);
@@ -232,7 +250,8 @@ fn any_prior_is_where_learning_starts() {
 fn recommending_is_the_argmax_over_the_feasible_set() {
     for (seed, catalog) in CATALOGS.into_iter().enumerate() {
         let mut random = Random(40 + seed as u64);
-        let policy = Policy::<f64>::new(catalog, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
+        let policy =
+            Policy::<f64>::new(catalog, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
         let mut ana = start::<f64, 1>(&policy, 1);
         for _ in 0..60 {
             let (context, action) = (random.context(catalog), random.action(catalog));
@@ -253,11 +272,14 @@ fn recommending_is_the_argmax_over_the_feasible_set() {
             let feasible = Feasible::from_set(catalog, set).unwrap();
             let score = |action| {
                 let default = defaults.map(|defaults| defaults[usize::from(action)]);
-                let residual: f64 =
-                    features(catalog, &context, Action(action)).iter().map(|&(index, value)| value * mean[index]).sum();
+                let residual: f64 = features(catalog, &context, Action(action))
+                    .iter()
+                    .map(|&(index, value)| value * mean[index])
+                    .sum();
                 policy.baseline(&context, Action(action), default) + residual
             };
-            let (action, found) = user.recommend(&Request { defaults, ..Request::new(&context, &feasible) }).unwrap();
+            let (action, found) =
+                user.recommend(&Request { defaults, ..Request::new(&context, &feasible) }).unwrap();
             assert!(set.contains(action));
             assert!((found - score(action.0)).abs() < 1e-12);
             for other in set.iter() {
@@ -305,7 +327,8 @@ fn a_decision_keeps_its_baseline() {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let mut defaults = [0.0; 27];
     defaults[13] = 50.0;
-    let decision = ana.user().decide(&Request::new(&context, &Feasible::all(&RUBRIC)).with_defaults(&defaults)).unwrap();
+    let decision =
+        ana.user().decide(&Request::new(&context, &Feasible::all(&RUBRIC)).with_defaults(&defaults)).unwrap();
     assert_eq!(decision.action.0, 13);
     assert!((decision.baseline - (50.0 - 0.3)).abs() < 1e-12);
     let update = ana.user().feedback(decision.id, 0.5).unwrap();
@@ -314,7 +337,8 @@ fn a_decision_keeps_its_baseline() {
 
 #[test]
 fn the_host_default_is_not_a_decision() {
-    const NOTHING: &[Rule<'static>] = &[Rule::require("one", &[Part::new(0, &[0])]), Rule::require("two", &[Part::new(0, &[1])])];
+    const NOTHING: &[Rule<'static>] =
+        &[Rule::require("one", &[Part::new(0, &[0])]), Rule::require("two", &[Part::new(0, &[1])])];
     let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
     let mut ana = start::<f32, 2>(&policy, 1);
     let before = ana.clone();

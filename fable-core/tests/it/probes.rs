@@ -8,7 +8,9 @@ use fable_core::posterior::{Key, Purpose};
 use fable_core::preference::{Certifier, Probe, Probes, Standing, Trial, Verdict};
 use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
 use fable_core::settings::{Deadline, Expiry};
-use fable_core::{Action, Decision, Exploration, Feasible, HostUser, Policy, Request, Scalar, Settings, UserError};
+use fable_core::{
+    Action, Decision, Exploration, Feasible, HostUser, Policy, Request, Scalar, Settings, UserError,
+};
 use proptest::prelude::*;
 
 /// One component with two values and one contrast.
@@ -104,7 +106,9 @@ impl Oracle {
         assert!((trial.e_value / wealth - 1.0).abs() < tolerance, "{} {wealth}", trial.e_value);
         assert!((trial.needed / self.needed(contrasts, 0.05) - 1.0).abs() < 1e-12);
         let (mean, lower, upper) = self.average(0.05);
-        for (ours, oracle) in [(trial.average.mean, mean), (trial.average.lower, lower), (trial.average.upper, upper)] {
+        for (ours, oracle) in
+            [(trial.average.mean, mean), (trial.average.lower, lower), (trial.average.upper, upper)]
+        {
             assert!((ours - oracle).abs() < 4.0 * tolerance, "{ours} {oracle}");
         }
         assert_eq!(trial.certified.sign(), self.certified);
@@ -138,7 +142,9 @@ fn preferred(catalog: &Catalog<'_>, contrast: u8, action: Action) -> Option<bool
     let contrast = &catalog.contrasts()[usize::from(contrast)];
     let component = contrast.component().unwrap();
     let value = catalog.values(action).unwrap()[component];
-    (value == contrast.prefer[component]).then_some(true).or((value == contrast.over[component]).then_some(false))
+    (value == contrast.prefer[component])
+        .then_some(true)
+        .or((value == contrast.over[component]).then_some(false))
 }
 
 /// The same action with the other value of a contrast.
@@ -152,7 +158,10 @@ fn other(catalog: &Catalog<'_>, contrast: u8, action: Action) -> Action {
 }
 
 /// Runs a command event by event, through bytes; returns the events.
-fn run<T: Scalar, const R: usize>(ana: &mut HostUser<'_, T, R>, command: &mut Command<'_>) -> Result<Vec<Event>, UserError> {
+fn run<T: Scalar, const R: usize>(
+    ana: &mut HostUser<'_, T, R>,
+    command: &mut Command<'_>,
+) -> Result<Vec<Event>, UserError> {
     let (catalog, mut events) = (*ana.policy().catalog(), vec![]);
     let mut user = ana.user();
     while let Some(step) = user.next(command)? {
@@ -191,15 +200,22 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         }
         let events = match random.below(40) {
             0 if random.below(15) == 0 => {
-                let taken = made.iter().rposition(|made| matches!(made.end, End::Rewarded(_)) && !made.taken_back);
+                let taken =
+                    made.iter().rposition(|made| matches!(made.end, End::Rewarded(_)) && !made.taken_back);
                 let Some(taken) = taken.filter(|taken| made[*taken].kept > 0.1) else { continue };
-                let Made { decision, context, ref coins, kept, end: End::Rewarded(reward), .. } = made[taken] else {
+                let Made { decision, context, ref coins, kept, end: End::Rewarded(reward), .. } = made[taken]
+                else {
                     continue;
                 };
                 let mut probed = ContrastSet::EMPTY;
                 coins.iter().for_each(|coin| probed.insert(usize::from(coin.contrast)));
-                let observation =
-                    Observation { context, action: decision.action, baseline: decision.baseline, reward, weight: 1.0 };
+                let observation = Observation {
+                    context,
+                    action: decision.action,
+                    baseline: decision.baseline,
+                    reward,
+                    weight: 1.0,
+                };
                 match run(&mut ana, &mut Command::unlearn(observation, false, kept, probed)) {
                     Ok(events) => {
                         made[taken].taken_back = true;
@@ -221,14 +237,16 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
             2 => run(&mut ana, &mut Command::event(Event::Fade { keep: 0.75 })).unwrap(),
             3 => run(&mut ana, &mut Command::expire(now)).unwrap(),
             4..=21 => {
-                let waiting: Vec<usize> = (0..made.len()).filter(|index| made[*index].end == End::Waiting).collect();
+                let waiting: Vec<usize> =
+                    (0..made.len()).filter(|index| made[*index].end == End::Waiting).collect();
                 if waiting.is_empty() {
                     continue;
                 }
                 let chosen = waiting[random.below(waiting.len())];
                 let Made { decision, ref coins, .. } = made[chosen];
                 let concise = TAU2.values(decision.action).unwrap()[2] == 1;
-                let reward = (if concise { liking } else { -liking } * 0.7 + 0.25 * random.signed()).clamp(-1.0, 1.0);
+                let reward =
+                    (if concise { liking } else { -liking } * 0.7 + 0.25 * random.signed()).clamp(-1.0, 1.0);
                 match run(&mut ana, &mut Command::feedback(decision.id, reward).at(now)) {
                     Ok(events) => {
                         for coin in coins {
@@ -254,7 +272,9 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         for event in &events {
             match event {
                 Event::Fade { keep } => {
-                    made.iter_mut().filter(|made| made.end != End::Waiting).for_each(|made| made.kept *= keep);
+                    made.iter_mut()
+                        .filter(|made| made.end != End::Waiting)
+                        .for_each(|made| made.kept *= keep);
                 }
                 Event::Expiry { round, .. } => {
                     let index = made.iter().position(|made| made.decision.id.round == *round).unwrap();
@@ -262,7 +282,8 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                 }
                 Event::Decision { round, action, baseline, coins, .. } => {
                     // What leaves the ring waits no longer.
-                    for made in made.iter_mut().filter(|made| made.decision.id.round + ROOM as u32 <= *round) {
+                    for made in made.iter_mut().filter(|made| made.decision.id.round + ROOM as u32 <= *round)
+                    {
                         made.end = if made.end == End::Waiting { End::Silent } else { made.end };
                     }
                     let waits = |contrast: u8| {
@@ -273,9 +294,14 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                         assert!(!waits(coin.contrast), "two coins are open for {}", coin.contrast);
                         let mut user = ana.user();
                         let pair = [*action, other(&TAU2, coin.contrast, *action)];
-                        let [one, two] = pair.map(|action| user.predict(&context, action, None).unwrap().mean.to_f64());
+                        let [one, two] =
+                            pair.map(|action| user.predict(&context, action, None).unwrap().mean.to_f64());
                         let middle = f64::midpoint(one, two).clamp(-1.0, 1.0);
-                        assert!((f64::from(coin.expected) - middle).abs() < 1e-4, "{} {middle}", coin.expected);
+                        assert!(
+                            (f64::from(coin.expected) - middle).abs() < 1e-4,
+                            "{} {middle}",
+                            coin.expected
+                        );
                         let certified = oracles[usize::from(coin.contrast)].certified != 0;
                         // With one coin the pair is the one that was looked at; other coins move it.
                         assert!(certified || coins.len() > 1 || (one - two).abs() > 0.15 - 1e-4);
@@ -310,7 +336,9 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
         // A deadline in rounds that nobody records is over all the same.
         if let Deadline::Rounds(limit) = deadline {
             let round = ana.state().rounds();
-            for made in made.iter_mut().filter(|made| made.coins.is_empty() && round - made.decision.id.round > limit) {
+            for made in
+                made.iter_mut().filter(|made| made.coins.is_empty() && round - made.decision.id.round > limit)
+            {
                 made.end = if made.end == End::Waiting { End::Silent } else { made.end };
             }
         }
@@ -500,7 +528,8 @@ fn propensities_are_the_frequencies_over_seeds() {
 
 #[test]
 fn the_stream_of_coins_is_pinned() {
-    let key = Key { seed: 7, user: 0xab, incarnation: 1, origin: 0, round: 3, purpose: Purpose::ProbeOutcome };
+    let key =
+        Key { seed: 7, user: 0xab, incarnation: 1, origin: 0, round: 3, purpose: Purpose::ProbeOutcome };
     let mut stream = key.stream();
     let words: [u32; 6] = core::array::from_fn(|_| stream.word());
     assert_eq!(words, WORDS);
@@ -530,7 +559,11 @@ const COINS: &[(u32, u8, bool)] = &[
 ];
 
 /// A life by commands: the events, and the user.
-fn journal<'p, T: Scalar>(policy: &Policy<'p, T>, seed: u64, rounds: u32) -> (HostUser<'p, T, 8>, Vec<Event>) {
+fn journal<'p, T: Scalar>(
+    policy: &Policy<'p, T>,
+    seed: u64,
+    rounds: u32,
+) -> (HostUser<'p, T, 8>, Vec<Event>) {
     let mut ana: HostUser<'p, T, 8> = start(policy, 3);
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     let (mut random, mut events) = (Random(seed), vec![]);
@@ -540,7 +573,9 @@ fn journal<'p, T: Scalar>(policy: &Policy<'p, T>, seed: u64, rounds: u32) -> (Ho
         let decision = command.decision(&ana.user()).unwrap();
         let concise = TAU2.values(decision.action).unwrap()[2] == 1;
         let standard = TAU2.values(decision.action).unwrap()[1] == 0;
-        let reward = (if concise { 0.4 } else { -0.4 }) + (if standard { 0.15 } else { -0.15 }) + 0.3 * random.signed();
+        let reward = (if concise { 0.4 } else { -0.4 })
+            + (if standard { 0.15 } else { -0.15 })
+            + 0.3 * random.signed();
         if random.below(5) > 0 {
             events.extend(run(&mut ana, &mut Command::feedback(decision.id, reward)).unwrap());
         }
@@ -611,7 +646,10 @@ fn a_probed_round_is_explained_as_such() {
         assert!((sum - why.chosen_score).abs() < 1e-9);
         for contrast in &coins {
             assert!(
-                text.contains(&format!("a coin was tossed for {}\n", TAU2.contrasts()[usize::from(*contrast)].name)),
+                text.contains(&format!(
+                    "a coin was tossed for {}\n",
+                    TAU2.contrasts()[usize::from(*contrast)].name
+                )),
                 "{text}"
             );
         }
@@ -628,8 +666,9 @@ fn a_probed_round_is_explained_as_such() {
 
 /// What was promoted, by which rule, and how.
 fn promotions(events: &[Event]) -> Vec<(u8, Certifier, Verdict)> {
-    let promoted =
-        |event: &Event| if let Event::Promotion(one) = event { Some((one.contrast, one.by, one.verdict)) } else { None };
+    let promoted = |event: &Event| {
+        if let Event::Promotion(one) = event { Some((one.contrast, one.by, one.verdict)) } else { None }
+    };
     events.iter().filter_map(promoted).collect()
 }
 
@@ -637,12 +676,18 @@ fn promotions(events: &[Event]) -> Vec<(u8, Certifier, Verdict)> {
 fn a_certificate_is_promoted_once_and_coins_have_the_last_word() {
     let policy = Policy::<f64>::new(&TAU2, Settings::PROBING).unwrap();
     let (mut ana, events) = journal(&policy, 2, 600);
-    let promoted: Vec<_> =
-        events.iter().filter_map(|event| if let Event::Promotion(one) = event { Some(*one) } else { None }).collect();
+    let promoted: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let Event::Promotion(one) = event { Some(*one) } else { None })
+        .collect();
     let name = |name: &str| u8::try_from(TAU2.contrast(name).unwrap()).unwrap();
-    let brief =
-        promoted.iter().filter(|one| one.contrast == name("concise_over_direct") || one.contrast == name("concise_over_guided"));
-    assert!(brief.clone().count() >= 1 && brief.clone().all(|one| (one.by, one.verdict) == (Certifier::Probes, Verdict::For)));
+    let brief = promoted.iter().filter(|one| {
+        one.contrast == name("concise_over_direct") || one.contrast == name("concise_over_guided")
+    });
+    assert!(
+        brief.clone().count() >= 1
+            && brief.clone().all(|one| (one.by, one.verdict) == (Certifier::Probes, Verdict::For))
+    );
     for contrast in 0..6 {
         assert!(promoted.iter().filter(|one| one.contrast == contrast).count() <= 1, "{promoted:?}");
     }
@@ -672,7 +717,9 @@ fn a_certificate_is_promoted_once_and_coins_have_the_last_word() {
     };
     // What was done elsewhere is never a probe, and the ellipsoid learns from it.
     for action in (0..180).map(|number| Action(number % 18)) {
-        seen.extend(promotions(&run(&mut ana, &mut Command::observe(&context, action, reward(action))).unwrap()));
+        seen.extend(promotions(
+            &run(&mut ana, &mut Command::observe(&context, action, reward(action))).unwrap(),
+        ));
     }
     for _ in 0..800 {
         let mut command = Command::decide(Request::new(&context, &all));
@@ -682,12 +729,20 @@ fn a_certificate_is_promoted_once_and_coins_have_the_last_word() {
         seen.extend(promotions(&run(&mut ana, &mut Command::feedback(decision.id, reward)).unwrap()));
         seen.extend(promotions(&run(&mut ana, &mut Command::promote(0)).unwrap()));
     }
-    let verify: Vec<_> = seen.iter().filter(|(contrast, ..)| *contrast == name("verify_over_standard")).collect();
-    assert!(verify.contains(&&(name("verify_over_standard"), Certifier::Ellipsoid, Verdict::For)), "{seen:?}");
-    assert!(verify.contains(&&(name("verify_over_standard"), Certifier::Probes, Verdict::Against)), "{seen:?}");
+    let verify: Vec<_> =
+        seen.iter().filter(|(contrast, ..)| *contrast == name("verify_over_standard")).collect();
+    assert!(
+        verify.contains(&&(name("verify_over_standard"), Certifier::Ellipsoid, Verdict::For)),
+        "{seen:?}"
+    );
+    assert!(
+        verify.contains(&&(name("verify_over_standard"), Certifier::Probes, Verdict::Against)),
+        "{seen:?}"
+    );
     assert!(seen.len() < 40, "{seen:?}");
     let mut user = ana.user();
-    let entries: Vec<_> = user.profile().iter().filter(|one| one.contrast == name("verify_over_standard")).copied().collect();
+    let entries: Vec<_> =
+        user.profile().iter().filter(|one| one.contrast == name("verify_over_standard")).copied().collect();
     assert_eq!((entries.len(), entries[0].by, entries[0].verdict), (1, Certifier::Probes, Verdict::Against));
     assert_eq!(user.standing(&entries[0]).unwrap(), Standing::Holds);
 }

@@ -44,8 +44,12 @@ fn a_promotion_says_where_it_comes_from_and_touches_nothing_else() {
     }
     let before = ana.clone();
     let promoted = ana.user().promote(1_234).unwrap();
-    let names: Vec<_> =
-        ana.learner().profile().iter().map(|known| RUBRIC.contrasts()[usize::from(known.contrast)].name).collect();
+    let names: Vec<_> = ana
+        .learner()
+        .profile()
+        .iter()
+        .map(|known| RUBRIC.contrasts()[usize::from(known.contrast)].name)
+        .collect();
     assert_eq!(promoted as usize, names.len());
     assert!(names.contains(&"rigor_5_over_1") && names.contains(&"steps_5_over_1"), "{names:?}");
     assert!(names.iter().all(|name| !name.starts_with("examples")), "{names:?}");
@@ -104,7 +108,11 @@ fn a_user_who_changes_her_mind() {
         assert_eq!(standing, expected);
         let mut prompt = String::new();
         ana.user().write_profile(&mut prompt).unwrap();
-        assert_eq!(prompt.contains("rigor=level_5 to rigor=level_1."), standing == Standing::Holds, "{prompt}");
+        assert_eq!(
+            prompt.contains("rigor=level_5 to rigor=level_1."),
+            standing == Standing::Holds,
+            "{prompt}"
+        );
         if standings.last() != Some(&standing) {
             standings.push(standing);
         }
@@ -120,7 +128,8 @@ fn a_user_who_changes_her_mind() {
     assert_eq!(standings, [Standing::Holds, Standing::Doubtful, Standing::Revoked]);
 
     assert!(ana.user().promote(2).unwrap() > 0);
-    let about: Vec<_> = ana.learner().profile().iter().copied().filter(|promotion| promotion.contrast == 0).collect();
+    let about: Vec<_> =
+        ana.learner().profile().iter().copied().filter(|promotion| promotion.contrast == 0).collect();
     assert_eq!(about.len(), 1);
     assert_eq!((about[0].verdict, about[0].at), (Verdict::Against, 2));
     assert_eq!(ana.user().standing(&about[0]), Ok(Standing::Holds));
@@ -180,8 +189,14 @@ fn sentences_are_the_catalogs_or_made_of_names() {
     assert_eq!(say(&MIXED, "a1_over_a0", Verdict::Against), "A is zero.");
     assert_eq!(say(&MIXED, "c0_over_c2_in_y", Verdict::For), "For y the user prefers c=c0 to c=c2.");
     assert_eq!(say(&MIXED, "c0_over_c2_in_y", Verdict::Against), "For y the user prefers c=c2 to c=c0.");
-    assert_eq!(say(&RUBRIC, "steps_5_over_3", Verdict::For), "The user prefers steps=level_5 to steps=level_3.");
-    assert_eq!(say(&RUBRIC, "steps_5_over_3", Verdict::Against), "The user prefers steps=level_3 to steps=level_5.");
+    assert_eq!(
+        say(&RUBRIC, "steps_5_over_3", Verdict::For),
+        "The user prefers steps=level_5 to steps=level_3."
+    );
+    assert_eq!(
+        say(&RUBRIC, "steps_5_over_3", Verdict::Against),
+        "The user prefers steps=level_3 to steps=level_5."
+    );
     let code = say(&AGENT, "steps_over_direct_in_coding", Verdict::For);
     assert_eq!(code, "For code the user prefers step-by-step answers to direct ones.");
     assert_eq!(say(&RUBRIC, "steps_5_over_3", Verdict::Open), "");
@@ -196,7 +211,9 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
         show(&mut ana, 0.9);
     }
     let mut command = Command::promote(3);
-    let Some(Event::Promotion(honest)) = ana.user().next(&mut command).unwrap().map(|step| step.event().clone()) else {
+    let Some(Event::Promotion(honest)) =
+        ana.user().next(&mut command).unwrap().map(|step| step.event().clone())
+    else {
         panic!("nothing was promoted")
     };
     let before = ana.clone();
@@ -289,8 +306,9 @@ fn replay_brings_the_profile_back() {
     }
     assert_eq!(reopened, ana);
     let comparison = Comparison::declared(&RUBRIC, 0).unwrap();
-    let valid =
-        |policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>| under(policy, ana).user().assess(&comparison).unwrap().valid;
+    let valid = |policy: &Policy<'static, f64>, ana: &HostUser<'_, f64, 16>| {
+        under(policy, ana).user().assess(&comparison).unwrap().valid
+    };
     assert!(valid(&policy, &reopened));
     assert!(!valid(&bolder, &reopened));
     let event = Event::Forget { guarantee_fingerprint: bolder.guarantee_fingerprint() };

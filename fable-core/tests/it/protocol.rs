@@ -4,17 +4,21 @@ use fable_core::catalog::{AGENT, TAU2};
 use fable_core::explain::{Share, Source};
 use fable_core::preference::{Assessment, Average, Certifier, Gap, ProbeOutcome, Standing, Trial, Verdict};
 use fable_core::protocol::{
-    Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics, StorageFault, WireContext,
-    WireShare, read_defaults, read_feasible, write_entry,
+    Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics,
+    StorageFault, WireContext, WireShare, read_defaults, read_feasible, write_entry,
 };
 use fable_core::{Context, HostUser, Policy, Promotion, Settings};
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
-    let coding = WireContext::new(&Context::new(&AGENT, AGENT.task("coding").ok(), &[0.5, 0.25, 1.0, 0.0]).unwrap());
+    let coding =
+        WireContext::new(&Context::new(&AGENT, AGENT.task("coding").ok(), &[0.5, 0.25, 1.0, 0.0]).unwrap());
     let nowhere = WireContext::new(&Context::new(&TAU2, None, &[]).unwrap());
     vec![
         (Request::Hello, vec![]),
-        (Request::Onboard { response: 1.0, precision: 4.0 }, [write_entry(24, 1.0), write_entry(300, -1.0)].concat()),
+        (
+            Request::Onboard { response: 1.0, precision: 4.0 },
+            [write_entry(24, 1.0), write_entry(300, -1.0)].concat(),
+        ),
         (Request::Decide { context: coding.clone(), at: 1_700_000_000 }, vec![]),
         (Request::Decide { context: nowhere.clone(), at: 0 }, 0x3_ffff_u32.to_le_bytes().to_vec()),
         (Request::Feedback { incarnation: 2, round: 300, reward: 0.5, weight: 1.0, now: 0 }, vec![]),
@@ -120,7 +124,13 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         lower: 0.125,
         upper: 0.5,
     };
-    let share = Share { source: Source::Block(4), chosen: 0.5, other: -0.5, chosen_coordinate: Some(24), other_coordinate: None };
+    let share = Share {
+        source: Source::Block(4),
+        chosen: 0.5,
+        other: -0.5,
+        chosen_coordinate: Some(24),
+        other_coordinate: None,
+    };
     let share = postcard::to_slice(&WireShare::new(&share), &mut [0; 32]).unwrap().to_vec();
     let probe = ProbeOutcome { contrast: 5, preferred: true, expected: 0.25 };
     let average = Average { mean: 0.5, lower: -0.25, upper: 1.25 };
@@ -132,7 +142,10 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         (Reply::Hello(hello), b"tau2".to_vec()),
         (Reply::Done { count: 130 }, vec![]),
         (Reply::Decided { round: 7, action: 130, baseline: -0.125, probes: heapless::Vec::new() }, vec![]),
-        (Reply::Decided { round: 8, action: 2, baseline: 0.0, probes: [probe].into_iter().collect() }, vec![]),
+        (
+            Reply::Decided { round: 8, action: 2, baseline: 0.0, probes: [probe].into_iter().collect() },
+            vec![],
+        ),
         (
             Reply::Explanation {
                 chosen: 1,
@@ -257,7 +270,9 @@ fn the_longest_messages_fit() {
         let (again, rest) = frame.request().unwrap();
         assert_eq!((format!("{again:?}"), rest.len()), (format!("{request:?}"), payload)); // NaN is not itself
     }
-    for (reply, payload) in [(Reply::Chunk { offset: u32::MAX }, 256), (Reply::Event { index: u32::MAX }, 260)] {
+    for (reply, payload) in
+        [(Reply::Chunk { offset: u32::MAX }, 256), (Reply::Event { index: u32::MAX }, 260)]
+    {
         let mut frame = reply_frame(u32::MAX, &reply, &vec![255; payload]);
         frame.pop();
         assert_eq!(Frame::open(&mut frame).unwrap().reply().unwrap().1.len(), payload);
@@ -362,9 +377,14 @@ fn a_key_is_read_from_digits_and_nothing_else() {
     for text in [digits.clone(), digits.to_uppercase(), format!("{digits}\n"), format!(" \t{digits}\r\n")] {
         assert_eq!(Key::from_hex(text.as_bytes()), key, "{text:?}");
     }
-    for wrong in
-        [&digits[1..], &format!("{digits}00"), &format!("{digits}0"), &digits.replace("00", "0 "), &digits.replace('f', "g"), ""]
-    {
+    for wrong in [
+        &digits[1..],
+        &format!("{digits}00"),
+        &format!("{digits}0"),
+        &digits.replace("00", "0 "),
+        &digits.replace('f', "g"),
+        "",
+    ] {
         assert_eq!(Key::from_hex(wrong.as_bytes()), None, "{wrong:?}");
     }
     assert_eq!((Key::from_hex(&bytes), Key::from_hex(&[0xff; 32])), (None, None));

@@ -9,10 +9,13 @@ use fable_core::journal::{Command, Event, Observation};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::preference::Probes;
 use fable_core::record::{
-    HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, VERSION, Verified, Verifier, decode_event, encode_event,
+    HEADER_LEN, Header, Kind, MAX_EVENT_LEN, RecordError, VERSION, Verified, Verifier, decode_event,
+    encode_event,
 };
 use fable_core::settings::{Deadline, Expiry};
-use fable_core::{Action, Context, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement};
+use fable_core::{
+    Action, Context, DecisionId, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement,
+};
 use proptest::prelude::*;
 
 /// A user's life, one random step at a time; every event goes through its bytes to a twin.
@@ -66,7 +69,8 @@ impl<'p, T: Scalar> Life<'p, T> {
         let context = self.random.context(catalog);
         match self.random.below(12) {
             0 => {
-                let direction = Direction::new(catalog, [(self.random.below(catalog.dimension()), 1.0)]).unwrap();
+                let direction =
+                    Direction::new(catalog, [(self.random.below(catalog.dimension()), 1.0)]).unwrap();
                 let statement = Statement { direction, response: self.random.signed(), precision: 2.0 };
                 assert!(self.obey(Command::onboard(&[statement])));
             }
@@ -82,7 +86,8 @@ impl<'p, T: Scalar> Life<'p, T> {
                 self.obey(Command::unlearn(observation, false, 1.0, ContrastSet::EMPTY));
             }
             3..=6 => {
-                let round = self.ana.state().rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
+                let round =
+                    self.ana.state().rounds().saturating_sub(u32::try_from(self.random.below(4)).unwrap());
                 let (id, reward) = (self.ana.user().id(round), self.random.signed());
                 self.obey(Command::feedback(id, reward).at(now));
             }
@@ -139,7 +144,12 @@ fn eventful(seed: u64) -> Settings<'static> {
 }
 
 /// Lives on from a snapshot exactly as without one, whatever the chunks.
-fn resume<T: Scalar>(catalog: &Catalog<'_>, seed: u64, steps: u32, chunk: usize) -> Result<(), TestCaseError> {
+fn resume<T: Scalar>(
+    catalog: &Catalog<'_>,
+    seed: u64,
+    steps: u32,
+    chunk: usize,
+) -> Result<(), TestCaseError> {
     let policy = Policy::<T>::new(catalog, eventful(seed)).unwrap();
     let mut life = Life::new(&policy, seed);
     (0..steps).for_each(|now| life.step(now));
@@ -197,14 +207,20 @@ proptest! {
 /// CRC-16/IBM-3740, bit by bit: an independent implementation.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xffff, |sum, byte| {
-        (0..8).fold(sum ^ u16::from(*byte) << 8, |sum, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 })
+        (0..8).fold(
+            sum ^ u16::from(*byte) << 8,
+            |sum, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 },
+        )
     })
 }
 
 /// CRC-32/ISO-HDLC, bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+        (0..8).fold(
+            sum ^ u32::from(*byte),
+            |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 },
+        )
     })
 }
 
@@ -310,7 +326,9 @@ fn foreign_bytes_have_their_own_error() {
         bytes[place] = 0xff;
         let bytes = seal(bytes);
         match verify(&policy, &bytes, 256) {
-            Err(RecordError::Content | RecordError::Truncated | RecordError::Checksum | RecordError::TooLong) => refused += 1,
+            Err(
+                RecordError::Content | RecordError::Truncated | RecordError::Checksum | RecordError::TooLong,
+            ) => refused += 1,
             Err(error) => panic!("{place}: {error}"),
             Ok(verified) => {
                 let mut again: HostLearner<f32, 6> = vacant(&TAU2);
@@ -324,9 +342,17 @@ fn foreign_bytes_have_their_own_error() {
 
     // NaN, infinity and a negative pivot, with a right checksum.
     let first = bytes.len() - 4 - 4 * TAU2.state_len();
-    for (index, number) in
-        [(0, f32::NAN), (0, 0.0), (0, -1.0), (40, f32::INFINITY), (464, f32::NAN), (464, -1.0), (0, 2e3), (40, 3e38), (40, -2e12)]
-    {
+    for (index, number) in [
+        (0, f32::NAN),
+        (0, 0.0),
+        (0, -1.0),
+        (40, f32::INFINITY),
+        (464, f32::NAN),
+        (464, -1.0),
+        (0, 2e3),
+        (40, 3e38),
+        (40, -2e12),
+    ] {
         let mut bytes = bytes.clone();
         bytes[first + 4 * index..][..4].copy_from_slice(&number.to_le_bytes());
         assert_eq!(verify(&policy, &seal(bytes), 256), Err(RecordError::Content), "{index} {number}");
@@ -366,7 +392,10 @@ fn there_is_no_half_loaded_state() {
     // Other bytes than those verified: of another user, and damaged.
     let mut stranger = Life::new(&policy, 4);
     (0..50).for_each(|now| stranger.step(now));
-    assert_eq!(load(&policy, &write(stranger.learner(), 256), verified, &mut again), Err(RecordError::Changed));
+    assert_eq!(
+        load(&policy, &write(stranger.learner(), 256), verified, &mut again),
+        Err(RecordError::Changed)
+    );
     assert_eq!(again, empty);
     // One difference at a time, each with right checksums: the user, the numbers, the counters.
     let numbers = bytes.len() - 4 - 4 * TAU2.state_len();
@@ -433,7 +462,8 @@ fn a_snapshot_without_rounds_is_a_prior() {
     let mut loaded: HostLearner<f64, 6> = vacant(&TAU2);
     load(&policy, &bytes, verified, &mut loaded).unwrap();
     let posterior = loaded.posterior();
-    let factor = Factor::new(TAU2.layout(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let factor =
+        Factor::new(TAU2.layout(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
     let personal = Policy::with_prior(&TAU2, Settings::PAPER, Prior::Factor(factor)).unwrap();
     let mut ana = start::<f64, 6>(&personal, 7);
     let of = |ana: &mut HostUser<'_, f64, 6>| ana.user().predict(&context, Action(4), None).unwrap();
@@ -458,7 +488,10 @@ fn headers_round_trip() {
     let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::PAPER }).unwrap();
     let mut learner: HostLearner<f64, 6> = vacant(&AGENT);
     learner.start_journal(&other, &header).unwrap();
-    assert_eq!((learner.state().user(), learner.state().guarantee_fingerprint()), (header.user, policy.guarantee_fingerprint()));
+    assert_eq!(
+        (learner.state().user(), learner.state().guarantee_fingerprint()),
+        (header.user, policy.guarantee_fingerprint())
+    );
     assert_ne!(policy.guarantee_fingerprint(), other.guarantee_fingerprint());
     // One that begins in a later incarnation: its decisions have names of their own and draws of their own.
     assert_eq!(learner.state().incarnation(), 0);
@@ -486,8 +519,14 @@ fn the_longest_events_fit() {
     all.remove(Action(7));
     assert!(encode_event(&Event::Permissions(all), &mut buffer).unwrap().len() <= 4 + 5 * 32);
     let context = Context::new(&AGENT, Some(9), &[0.1; 4]).unwrap();
-    let decision =
-        Event::Decision { round: u32::MAX, action: Action(179), baseline: 0.1, context, at: u32::MAX, coins: Probes::new() };
+    let decision = Event::Decision {
+        round: u32::MAX,
+        action: Action(179),
+        baseline: 0.1,
+        context,
+        at: u32::MAX,
+        coins: Probes::new(),
+    };
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };
     assert_eq!(encode_event(&feedback, &mut buffer).unwrap().len(), 15);

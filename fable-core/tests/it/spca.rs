@@ -40,7 +40,8 @@ struct Scene {
 }
 
 fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize) -> Scene {
-    let policy = Policy::<f64>::new(catalog, Settings { base_precision: Some(3.0), ..Settings::PAPER }).unwrap();
+    let policy =
+        Policy::<f64>::new(catalog, Settings { base_precision: Some(3.0), ..Settings::PAPER }).unwrap();
     let mut ana = start(&policy, 5);
     let all: Vec<usize> = (0..catalog.dimension()).collect();
     let stated = onboard(random, &mut ana, &all);
@@ -138,7 +139,11 @@ fn the_default_policy_survives_any_temperature() {
 #[test]
 fn every_bad_prototype_and_shape_has_its_own_error() {
     let policy = Policy::<f64>::new(&TAU2, Settings::PAPER).unwrap();
-    let good = Prototype { context: Context::new(&TAU2, None, &[]).unwrap(), weight: 1.0, feasible: Feasible::all(&TAU2) };
+    let good = Prototype {
+        context: Context::new(&TAU2, None, &[]).unwrap(),
+        weight: 1.0,
+        feasible: Feasible::all(&TAU2),
+    };
     let mut out = DMatrix::from_element(29, 29, 7.0);
     let mut reject = |prototypes: &[Prototype], beta: f64| {
         let error = spca::feature_covariance_into(&policy, prototypes, beta, &mut out).unwrap_err();
@@ -181,10 +186,16 @@ struct Rules {
 
 impl Rules {
     fn random(random: &mut Random, blocks: usize) -> Self {
-        let mut set = |chance| (0..blocks).filter(|_| random.below(chance) == 0).fold(0, |set, block| set | 1_u128 << block);
+        let mut set = |chance| {
+            (0..blocks).filter(|_| random.below(chance) == 0).fold(0, |set, block| set | 1_u128 << block)
+        };
         let (keep, forbid) = (set(8), set(8));
         let count = random.below(4);
-        Self { keep, forbid, pairs: (0..count).map(|_| (random.below(blocks), random.below(blocks))).collect() }
+        Self {
+            keep,
+            forbid,
+            pairs: (0..count).map(|_| (random.below(blocks), random.below(blocks))).collect(),
+        }
     }
 
     fn apply<'p>(&self, program: Program<'p>) -> Program<'p> {
@@ -217,7 +228,8 @@ fn compare(sizes: &[u16], b: &[f64], errors: &[f64], rules: &Rules) -> Result<()
     let equal = 1e-11 * b.iter().map(|entry| entry.abs()).sum::<f64>();
     let mut admitted = vec![Vec::new(); total + 1];
     for kept in (0..1_usize << blocks).filter(|kept| rules.admit(*kept as u128)) {
-        let size: usize = (0..blocks).filter(|block| kept >> block & 1 == 1).map(|block| usize::from(sizes[block])).sum();
+        let size: usize =
+            (0..blocks).filter(|block| kept >> block & 1 == 1).map(|block| usize::from(sizes[block])).sum();
         admitted[size].push(kept);
     }
     let program = rules.apply(Program::new(sizes, b).unwrap());
@@ -231,7 +243,9 @@ fn compare(sizes: &[u16], b: &[f64], errors: &[f64], rules: &Rules) -> Result<()
         let found = found.unwrap();
         let kept = usize::try_from(found.retained.bits()).unwrap();
         prop_assert!(masks.contains(&kept));
-        prop_assert!(found.error <= least + equal && (found.error - errors[kept]).abs() <= equal && found.gap == 0.0);
+        prop_assert!(
+            found.error <= least + equal && (found.error - errors[kept]).abs() <= equal && found.gap == 0.0
+        );
         prop_assert_eq!(found.error, program.error(found.retained));
         // Nothing lies between equal and different: the tie-break is then settled exactly.
         let near = |&&kept: &&usize| errors[kept] <= least + equal;
@@ -493,8 +507,14 @@ fn every_bad_program_has_its_own_error() {
     let orphan = program().keep(one).unwrap().forbid(BlockSet::from_bits(2)).unwrap().before(1, 0).unwrap();
     assert_eq!(orphan.solve(1, &mut [0; 3]), Err(ProgramError::Infeasible { k: 1 }));
     let mut b = [0.0; 36];
-    assert_eq!(reduce(&TAU2, &DMatrix::<f64>::zeros(29, 28), &mut b), Err(ProgramError::Shape { expected: 29 }));
-    assert_eq!(reduce(&TAU2, &DMatrix::<f64>::zeros(29, 29), &mut b[1..]), Err(ProgramError::Shape { expected: 6 }));
+    assert_eq!(
+        reduce(&TAU2, &DMatrix::<f64>::zeros(29, 28), &mut b),
+        Err(ProgramError::Shape { expected: 29 })
+    );
+    assert_eq!(
+        reduce(&TAU2, &DMatrix::<f64>::zeros(29, 29), &mut b[1..]),
+        Err(ProgramError::Shape { expected: 6 })
+    );
 }
 
 /// 254 coordinates, twice as many as there are blocks at most. Pairs that cancel each other: leaving out both loses v, leaving out one
@@ -516,7 +536,12 @@ fn masks_of_more_than_128_coordinates() {
     lost.sort_by(f64::total_cmp);
     let best: f64 = lost[..(d - k) / 2].iter().sum();
     assert!(found.retained.len() == k && found.retained.iter().any(|coordinate| coordinate >= 128));
-    assert!((found.error - best).abs() < 1e-9 && found.error - found.gap <= best + 1e-9, "{} {} {best}", found.error, found.gap);
+    assert!(
+        (found.error - best).abs() < 1e-9 && found.error - found.gap <= best + 1e-9,
+        "{} {} {best}",
+        found.error,
+        found.gap
+    );
 
     // The ten largest of a diagonal, exactly; a coordinate that must be kept takes the place of one of them.
     let mut diagonal = vec![0.0; d * d];
@@ -531,5 +556,8 @@ fn masks_of_more_than_128_coordinates() {
     assert!(found.retained.contains(0) && found.retained.iter().skip(1).all(|i| (i * 97) % d >= d - 9));
     kept.insert(d);
     assert_eq!(program.keep_coordinates(&kept).unwrap_err(), ProgramError::UnknownBlock);
-    assert_eq!(CoordinateProgram::of_coordinates(&AGENT, &h[1..]).unwrap_err(), ProgramError::Shape { expected: d });
+    assert_eq!(
+        CoordinateProgram::of_coordinates(&AGENT, &h[1..]).unwrap_err(),
+        ProgramError::Shape { expected: d }
+    );
 }

@@ -6,11 +6,20 @@ use fable_core::catalog::{ActionSet, FeasibleError, StandingRule, When, stopped_
 use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, Value};
 use fable_core::journal::{Command, Event};
 use fable_core::preference::{MAX_USER_RULES, UserRule};
-use fable_core::{Action, Catalog, Context, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, UserError};
+use fable_core::{
+    Action, Catalog, Context, Exploration, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings,
+    UserError,
+};
 
 const COMPONENTS: &[Component<'static>] = &[
-    Component::new("tool", &[Value::new("none", "", 0.0), Value::new("web", "", 0.1), Value::new("pay", "", 0.2)]),
-    Component::new("style", &[Value::new("direct", "", 0.0), Value::new("brief", "", 0.0), Value::new("confirm", "", 0.1)]),
+    Component::new(
+        "tool",
+        &[Value::new("none", "", 0.0), Value::new("web", "", 0.1), Value::new("pay", "", 0.2)],
+    ),
+    Component::new(
+        "style",
+        &[Value::new("direct", "", 0.0), Value::new("brief", "", 0.0), Value::new("confirm", "", 0.1)],
+    ),
     Component::new("memory", &[Value::new("off", "", 0.0), Value::new("on", "", 0.0)]),
 ];
 
@@ -94,7 +103,11 @@ fn any_wish(random: &mut Random) -> UserRule {
         1 => When::Task(random.below(3)),
         _ => When::Signal(random.below(2)),
     };
-    if random.below(3) == 0 { UserRule::Always { component, value, when } } else { UserRule::Never { component, value, when } }
+    if random.below(3) == 0 {
+        UserRule::Always { component, value, when }
+    } else {
+        UserRule::Never { component, value, when }
+    }
 }
 
 fn any_feasible(random: &mut Random) -> Feasible {
@@ -121,7 +134,9 @@ fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
             ana.user().run(&mut Command::user_rules(&next)).unwrap();
             // None stands twice.
             rules = ana.learner().user_rules().collect();
-            assert!(rules.iter().all(|rule| next.contains(rule)) && next.iter().all(|rule| rules.contains(rule)));
+            assert!(
+                rules.iter().all(|rule| next.contains(rule)) && next.iter().all(|rule| rules.contains(rule))
+            );
             assert!((0..rules.len()).all(|place| !rules[..place].contains(&rules[place])));
         }
         let (context, asked) = (random.context(&CLERK), any_feasible(&mut random));
@@ -149,7 +164,10 @@ fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
         assert!(expected.contains(best));
         ana.user().propensities(&request, 20, &mut chances).unwrap();
         for (index, chance) in chances.iter().enumerate() {
-            assert!(*chance == 0.0 || expected.contains(Action(u16::try_from(index).unwrap())), "{index} {chance}");
+            assert!(
+                *chance == 0.0 || expected.contains(Action(u16::try_from(index).unwrap())),
+                "{index} {chance}"
+            );
         }
         assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
 
@@ -229,7 +247,9 @@ fn a_fingerprint_covers_rules_and_is_the_old_one_without() {
         Rule::forbid("a", pattern).when(Condition::AtLeast(0, 0.5)),
         Rule::forbid("a", pattern).when(Condition::Above(0, 0.25)),
     ] {
-        prints.push(Catalog::try_new(Definition { rules: &[rule], ..*CLERK.definition() }).unwrap().fingerprint());
+        prints.push(
+            Catalog::try_new(Definition { rules: &[rule], ..*CLERK.definition() }).unwrap().fingerprint(),
+        );
     }
     let count = prints.len();
     prints.sort_unstable();
@@ -273,9 +293,17 @@ fn user_rules_are_checked() {
         never(0, 0, When::Signal(2)),
     ] {
         let mut command = [never(0, 0, When::Always), wrong];
-        assert_eq!(ana.user().run(&mut Command::user_rules(&command)), Err(UserError::UnknownRule), "{wrong:?}");
+        assert_eq!(
+            ana.user().run(&mut Command::user_rules(&command)),
+            Err(UserError::UnknownRule),
+            "{wrong:?}"
+        );
         command.reverse();
-        assert_eq!(ana.user().run(&mut Command::user_rules(&command)), Err(UserError::UnknownRule), "{wrong:?}");
+        assert_eq!(
+            ana.user().run(&mut Command::user_rules(&command)),
+            Err(UserError::UnknownRule),
+            "{wrong:?}"
+        );
     }
     assert!(ana.learner().user_rules().count() == 0 && bits(&ana) == before);
     let one = never(0, 1, When::Always).code();
@@ -297,7 +325,11 @@ fn user_rules_are_checked() {
                 _ => When::Always,
             };
             let (component, value) = if value < 3 { (u8::from(place == 6), value) } else { (2, value - 3) };
-            if place == 6 { UserRule::Always { component, value, when } } else { never(component, value, when) }
+            if place == 6 {
+                UserRule::Always { component, value, when }
+            } else {
+                never(component, value, when)
+            }
         })
         .collect();
     let many = &many[..MAX_USER_RULES + 3];
@@ -314,8 +346,14 @@ fn user_rules_are_checked() {
 fn codes_are_a_promise() {
     for (rule, code) in [
         (UserRule::Never { component: 0, value: 0, when: When::Always }, 1 << 18),
-        (UserRule::Never { component: 7, value: 255, when: When::Task(63) }, 1 << 18 | 64 << 11 | 7 << 8 | 255),
-        (UserRule::Always { component: 1, value: 2, when: When::Signal(15) }, 2 << 18 | 80 << 11 | 1 << 8 | 2),
+        (
+            UserRule::Never { component: 7, value: 255, when: When::Task(63) },
+            1 << 18 | 64 << 11 | 7 << 8 | 255,
+        ),
+        (
+            UserRule::Always { component: 1, value: 2, when: When::Signal(15) },
+            2 << 18 | 80 << 11 | 1 << 8 | 2,
+        ),
         (UserRule::Off, 3 << 18),
         (UserRule::Remember(true), 3 << 18 | 1),
         (UserRule::Remember(false), 3 << 18 | 2),
@@ -367,7 +405,9 @@ fn a_forged_snapshot_is_refused() {
     let off = UserRule::Off.code();
     assert!(forged(0, off).is_ok_and(|user| user == ana));
     assert!(forged(1, off + 1).is_ok());
-    for (place, number) in [(2, off + 4), (0, off | 1 << 31), (0, 1), (1, off + 3), (1, f32::NAN.to_bits()), (0, u32::MAX)] {
+    for (place, number) in
+        [(2, off + 4), (0, off | 1 << 31), (0, 1), (1, off + 3), (1, f32::NAN.to_bits()), (0, u32::MAX)]
+    {
         assert!(forged(place, number).is_err(), "{place} {number}");
     }
 }

@@ -6,7 +6,9 @@ use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::journal::{Event, Observation};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::settings::{Deadline, Expiry};
-use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, UserError};
+use fable_core::{
+    Action, Context, Feasible, HostUser, Policy, Request, Scalar, Settings, Statement, UserError,
+};
 use proptest::prelude::*;
 
 fn start<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T, 4> {
@@ -22,7 +24,8 @@ fn random_observation<T: Scalar>(policy: &Policy<'_, T>, random: &mut Random) ->
 
 fn state<T: Scalar>(ana: &mut HostUser<'_, T, 4>, random: &mut Random) {
     let policy = *ana.policy();
-    let direction = Direction::new(policy.catalog(), [(random.below(policy.catalog().dimension()), 1.0)]).unwrap();
+    let direction =
+        Direction::new(policy.catalog(), [(random.below(policy.catalog().dimension()), 1.0)]).unwrap();
     ana.user().onboard(&Statement { direction, response: 0.5, precision: 8.0 }).unwrap();
 }
 
@@ -173,8 +176,11 @@ fn nothing_is_unlearned_from_a_prior() {
     let (mean, precision) = (vec![0.25; TAU2.dimension()], vec![4.0; TAU2.dimension()]);
     let factor = start(&Policy::new(&TAU2, Settings::PAPER).unwrap()).into_learner();
     let posterior = factor.posterior();
-    let packed = Factor::new(TAU2.layout(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
-    for prior in [Prior::Isotropic, Prior::Diagonal { mean: &mean, precision: &precision }, Prior::Factor(packed)] {
+    let packed =
+        Factor::new(TAU2.layout(), posterior.packed(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    for prior in
+        [Prior::Isotropic, Prior::Diagonal { mean: &mean, precision: &precision }, Prior::Factor(packed)]
+    {
         let policy = Policy::<f64>::with_prior(&TAU2, Settings::PAPER, prior).unwrap();
         let mut ana = start(&policy);
         let mut random = Random(5);

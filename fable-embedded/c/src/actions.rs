@@ -9,10 +9,16 @@ use fable_core::Action;
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_action_of(policy: *const Handle, values: *const u8, count: usize, action: *mut u16) -> i32 {
+pub unsafe extern "C" fn fable_action_of(
+    policy: *const Handle,
+    values: *const u8,
+    count: usize,
+    action: *mut u16,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
-        let (policy, values, action) = unsafe { (self::policy(policy)?, many(values, count)?, place(action)?) };
+        let (policy, values, action) =
+            unsafe { (self::policy(policy)?, many(values, count)?, place(action)?) };
         *action = policy.catalog().action(values).ok_or(Status::UNKNOWN_VALUE)?.0;
         Ok(())
     })())
@@ -20,7 +26,12 @@ pub unsafe extern "C" fn fable_action_of(policy: *const Handle, values: *const u
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_values_of(policy: *const Handle, action: u16, values: *mut u8, count: usize) -> i32 {
+pub unsafe extern "C" fn fable_values_of(
+    policy: *const Handle,
+    action: u16,
+    values: *mut u8,
+    count: usize,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (policy, out) = unsafe { (self::policy(policy)?, places(values, count)?) };
@@ -51,7 +62,9 @@ pub unsafe extern "C" fn fable_instruct(
             if usize::from(action) >= catalog.actions() {
                 return Err(Status::UNKNOWN_ACTION);
             }
-            text::write(buffer, size, length, |out| catalog.instruct(Action(action), out).map_err(|_| Status::INTERNAL))
+            text::write(buffer, size, length, |out| {
+                catalog.instruct(Action(action), out).map_err(|_| Status::INTERNAL)
+            })
         }
     })())
 }

@@ -10,8 +10,8 @@ use crate::status::{Status, number};
 use crate::user::ALIGNMENT;
 use core::ffi::{c_char, c_void};
 use fable_core::catalog::{
-    Block, CatalogError, Component, Condition, Contrast, Definition, MAX_BLOCKS, MAX_COMPONENTS, MAX_CONTRASTS, MAX_RULES,
-    MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, Part, StandingRule, Term, Value,
+    Block, CatalogError, Component, Condition, Contrast, Definition, MAX_BLOCKS, MAX_COMPONENTS,
+    MAX_CONTRASTS, MAX_RULES, MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, Part, StandingRule, Term, Value,
 };
 use fable_core::catalog::{BlockSet, Effect};
 use fable_core::settings::{Deadline, Expiry, OnChange, Scale};
@@ -94,7 +94,8 @@ unsafe fn definition(arena: &mut Arena, catalog: &layout::Definition) -> Result<
         let names = |_: &mut Arena, name: &*const c_char| text(*name);
         let tasks = arena.make(many(catalog.tasks, usize::from(catalog.task_count))?, names)?;
         let signals = arena.make(many(catalog.signals, usize::from(catalog.signal_count))?, names)?;
-        let blocks = arena.make(many(catalog.blocks, usize::from(catalog.block_count))?, |_, own| block(own))?;
+        let blocks =
+            arena.make(many(catalog.blocks, usize::from(catalog.block_count))?, |_, own| block(own))?;
         let terms = arena.make(many(catalog.terms, usize::from(catalog.term_count))?, |arena, own| {
             let applies = parts(arena, own.parts, own.part_count, CatalogError::TermValues)?;
             Ok(Term::new(own.weight, condition(&own.when)?, applies))
@@ -102,7 +103,8 @@ unsafe fn definition(arena: &mut Arena, catalog: &layout::Definition) -> Result<
         let count = usize::from(catalog.component_count);
         let contrasts = many(catalog.contrasts, usize::from(catalog.contrast_count))?;
         let contrasts = arena.make(contrasts, |_, own| contrast(own, count))?;
-        let rules = arena.make(many(catalog.rules, usize::from(catalog.rule_count))?, |arena, own| rule(arena, own))?;
+        let rules = arena
+            .make(many(catalog.rules, usize::from(catalog.rule_count))?, |arena, own| rule(arena, own))?;
         Ok(Definition { name, components, tasks, signals, blocks, terms, contrasts, rules })
     }
 }
@@ -116,8 +118,9 @@ unsafe fn component(arena: &mut Arena, own: &layout::Component) -> Result<Compon
     // SAFETY: the caller's promise.
     unsafe {
         let values = many(own.values, usize::from(own.value_count))?;
-        let values =
-            arena.make(values, |_, value| Ok(Value::new(text(value.name)?, text_or_empty(value.instruction)?, value.cost)))?;
+        let values = arena.make(values, |_, value| {
+            Ok(Value::new(text(value.name)?, text_or_empty(value.instruction)?, value.cost))
+        })?;
         let null = position(own.null_value, CatalogError::UnknownNull)?;
         Ok(Component { name: text(own.name)?, values, null })
     }
@@ -192,7 +195,8 @@ unsafe fn contrast(own: &layout::Contrast, components: usize) -> Result<Contrast
     // SAFETY: the caller's promise.
     unsafe {
         let signals = many(own.signals, usize::from(own.signal_count))?;
-        let contrast = Contrast::new(text(own.name)?, many(own.prefer, components)?, many(own.over, components)?);
+        let contrast =
+            Contrast::new(text(own.name)?, many(own.prefer, components)?, many(own.over, components)?);
         let contrast = contrast.when(position(own.task, CatalogError::ContrastContext)?, signals);
         Ok(contrast.says(text_or_empty(own.positive)?, text_or_empty(own.negative)?))
     }

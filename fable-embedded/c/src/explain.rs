@@ -27,7 +27,8 @@ pub unsafe extern "C" fn fable_explain(
 ) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
-        let (mut user, id, defaults) = unsafe { (self::user(user)?, one(id)?, self::defaults(defaults, default_count)?) };
+        let (mut user, id, defaults) =
+            unsafe { (self::user(user)?, one(id)?, self::defaults(defaults, default_count)?) };
         // SAFETY: the promise of the caller, as in the header.
         let (out, shares, count) = unsafe { (place(explanation)?, places(shares, size)?, place(count)?) };
         let why = user.explain(self::id(id), defaults, other.checked_sub(1).map(Action))?;
@@ -43,8 +44,16 @@ pub unsafe extern "C" fn fable_explain(
                 Source::Draw => (3, 0),
                 Source::Bonus => (4, 0),
             };
-            let (chosen_coordinate, other_coordinate) = (at(share.chosen_coordinate), at(share.other_coordinate));
-            *slot = CShare { chosen: share.chosen, other: share.other, chosen_coordinate, other_coordinate, source, block };
+            let (chosen_coordinate, other_coordinate) =
+                (at(share.chosen_coordinate), at(share.other_coordinate));
+            *slot = CShare {
+                chosen: share.chosen,
+                other: share.other,
+                chosen_coordinate,
+                other_coordinate,
+                source,
+                block,
+            };
         }
         *out = CExplanation {
             chosen_score: why.chosen_score,

@@ -35,36 +35,61 @@ pub unsafe extern "C" fn fable_find_task(policy: *const Handle, name: *const c_c
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_find_signal(policy: *const Handle, name: *const c_char, signal: *mut u16) -> i32 {
+pub unsafe extern "C" fn fable_find_signal(
+    policy: *const Handle,
+    name: *const c_char,
+    signal: *mut u16,
+) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
     unsafe { find(policy, name, signal, |catalog, name| Ok(catalog.signal(name)?)) }
 }
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_find_contrast(policy: *const Handle, name: *const c_char, contrast: *mut u16) -> i32 {
+pub unsafe extern "C" fn fable_find_contrast(
+    policy: *const Handle,
+    name: *const c_char,
+    contrast: *mut u16,
+) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
-    unsafe { find(policy, name, contrast, |catalog, name| catalog.contrast(name).ok_or(Status::UNKNOWN_CONTRAST)) }
+    unsafe {
+        find(policy, name, contrast, |catalog, name| catalog.contrast(name).ok_or(Status::UNKNOWN_CONTRAST))
+    }
 }
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_find_coordinate(policy: *const Handle, name: *const c_char, coordinate: *mut u16) -> i32 {
+pub unsafe extern "C" fn fable_find_coordinate(
+    policy: *const Handle,
+    name: *const c_char,
+    coordinate: *mut u16,
+) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
-    unsafe { find(policy, name, coordinate, |catalog, name| catalog.coordinate(name).ok_or(Status::UNKNOWN_COORDINATE)) }
+    unsafe {
+        find(policy, name, coordinate, |catalog, name| {
+            catalog.coordinate(name).ok_or(Status::UNKNOWN_COORDINATE)
+        })
+    }
 }
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_find_values(policy: *const Handle, names: *const Named, count: usize, pairs: *mut Pair) -> i32 {
+pub unsafe extern "C" fn fable_find_values(
+    policy: *const Handle,
+    names: *const Named,
+    count: usize,
+    pairs: *mut Pair,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
-        let (policy, names, pairs) = unsafe { (self::policy(policy)?, many(names, count)?, places(pairs, count)?) };
+        let (policy, names, pairs) =
+            unsafe { (self::policy(policy)?, many(names, count)?, places(pairs, count)?) };
         let find = |named: &Named| -> Result<Pair, Status> {
             // SAFETY: the promise of the caller, as in the header.
             let (component, value) = unsafe { (text(named.component)?, text(named.value)?) };
             let catalog = policy.catalog();
-            let found = catalog.component(component).and_then(|place| Some((place, catalog.value(place, value)?)));
+            let found =
+                catalog.component(component).and_then(|place| Some((place, catalog.value(place, value)?)));
             let (component, value) = found.ok_or(Status::UNKNOWN_VALUE)?;
             Ok(Pair { component: u8::try_from(component).map_err(|_| Status::INTERNAL)?, value })
         };

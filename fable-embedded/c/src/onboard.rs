@@ -45,7 +45,8 @@ pub unsafe extern "C" fn fable_prefer(user: *mut Handle, preference: *const Pref
         let (mut user, preference) = unsafe { (self::user(user)?, one(preference)?) };
         let Preference { prefer, over, prefer_count, over_count, r#where, response, precision } = *preference;
         // SAFETY: the promise of the caller, as in the header.
-        let (prefer, over) = unsafe { (many(prefer, usize::from(prefer_count))?, many(over, usize::from(over_count))?) };
+        let (prefer, over) =
+            unsafe { (many(prefer, usize::from(prefer_count))?, many(over, usize::from(over_count))?) };
         let (mut prefer_room, mut over_room) = ([(0, 0); MAX_COMPONENTS], [(0, 0); MAX_COMPONENTS]);
         let (prefer, over) = (values(prefer, &mut prefer_room)?, values(over, &mut over_room)?);
         let direction = Direction::prefer(user.policy().catalog(), prefer, over, when(r#where)?)?;

@@ -19,7 +19,8 @@ pub unsafe extern "C" fn fable_recommend(
         // SAFETY: the promise of the caller, as in the header.
         unsafe {
             let (out, score) = (borrow::place(action)?, borrow::wanted(score)?);
-            let (Action(action), best) = crate::user::requested(user, request, |user, request| Ok(user.recommend(request)?))?;
+            let (Action(action), best) =
+                crate::user::requested(user, request, |user, request| Ok(user.recommend(request)?))?;
             borrow::tell(score, best);
             *out = action;
         }
@@ -30,7 +31,12 @@ pub unsafe extern "C" fn fable_recommend(
 /// See the header.
 #[cfg(feature = "observe")]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_observe(user: *mut Handle, context: *const layout::Context, action: u16, reward: f64) -> i32 {
+pub unsafe extern "C" fn fable_observe(
+    user: *mut Handle,
+    context: *const layout::Context,
+    action: u16,
+    reward: f64,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (mut user, context) = unsafe {

@@ -98,8 +98,9 @@ pub unsafe extern "C" fn fable_workspace_size(policy: *const Handle) -> usize {
 #[cfg(feature = "record")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_snapshot_size(policy: *const Handle) -> usize {
-    let length =
-        |policy: &Policy<'static, f32>| fable_core::record::snapshot::max_len::<f32>(policy.catalog(), crate::user::ROOM);
+    let length = |policy: &Policy<'static, f32>| {
+        fable_core::record::snapshot::max_len::<f32>(policy.catalog(), crate::user::ROOM)
+    };
     // SAFETY: the promise of the caller, as in the header.
     unsafe { size_of_policy(policy, length) }
 }
@@ -132,7 +133,8 @@ pub unsafe extern "C" fn fable_policy_shape(policy: *const Handle, shape: *mut S
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (policy, shape) = unsafe { (self::policy(policy)?, place(shape)?) };
-        let (catalog, definition, arrow) = (policy.catalog(), policy.catalog().definition(), policy.catalog().layout());
+        let (catalog, definition, arrow) =
+            (policy.catalog(), policy.catalog().definition(), policy.catalog().layout());
         // None of them is larger than 8,192.
         *shape = Shape {
             actions: catalog.actions() as u16,
@@ -140,7 +142,8 @@ pub unsafe extern "C" fn fable_policy_shape(policy: *const Handle, shape: *mut S
             leaves: arrow.leaves() as u16,
             leaf: arrow.leaf() as u16,
             root: arrow.root() as u16,
-            values: definition.components.iter().map(|component| component.values.len()).sum::<usize>() as u16,
+            values: definition.components.iter().map(|component| component.values.len()).sum::<usize>()
+                as u16,
             components: definition.components.len() as u16,
             tasks: definition.tasks.len() as u16,
             signals: definition.signals.len() as u16,

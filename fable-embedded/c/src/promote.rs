@@ -11,10 +11,37 @@ use fable_core::{Action, Promotion};
 
 /// The same for C.
 fn told(known: &Assessment) -> CAssessment {
-    let Assessment { mean, sd, probability, beta, radius, lower, upper, threshold, evidence, verdict, gap, valid } = *known;
+    let Assessment {
+        mean,
+        sd,
+        probability,
+        beta,
+        radius,
+        lower,
+        upper,
+        threshold,
+        evidence,
+        verdict,
+        gap,
+        valid,
+    } = *known;
     let (distance, rounds) = (gap.distance, gap.rounds.unwrap_or(u32::MAX));
     let (verdict, valid) = (verdict.sign(), u8::from(valid));
-    CAssessment { mean, sd, probability, beta, radius, lower, upper, threshold, distance, evidence, rounds, verdict, valid }
+    CAssessment {
+        mean,
+        sd,
+        probability,
+        beta,
+        radius,
+        lower,
+        upper,
+        threshold,
+        distance,
+        evidence,
+        rounds,
+        verdict,
+        valid,
+    }
 }
 
 /// See the header.
@@ -67,7 +94,12 @@ pub unsafe extern "C" fn fable_promote(user: *mut Handle, now: u32, promoted: *m
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_profile(user: *mut Handle, promotions: *mut CPromotion, size: usize, count: *mut usize) -> i32 {
+pub unsafe extern "C" fn fable_profile(
+    user: *mut Handle,
+    promotions: *mut CPromotion,
+    size: usize,
+    count: *mut usize,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (mut user, out, count) = unsafe { (self::user(user)?, places(promotions, size)?, place(count)?) };
@@ -84,7 +116,8 @@ pub unsafe extern "C" fn fable_profile(user: *mut Handle, promotions: *mut CProm
             };
             let Promotion { contrast, verdict, valid, by, round, at, evidence, lower, upper } = promotion;
             let (verdict, valid, by) = (verdict.sign(), u8::from(valid), u8::from(by == Certifier::Probes));
-            *slot = CPromotion { round, now: at, evidence, lower, upper, contrast, verdict, valid, by, standing };
+            *slot =
+                CPromotion { round, now: at, evidence, lower, upper, contrast, verdict, valid, by, standing };
         }
         Ok(())
     })())
@@ -92,7 +125,12 @@ pub unsafe extern "C" fn fable_profile(user: *mut Handle, promotions: *mut CProm
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_profile_text(user: *mut Handle, buffer: *mut c_char, size: usize, length: *mut usize) -> i32 {
+pub unsafe extern "C" fn fable_profile_text(
+    user: *mut Handle,
+    buffer: *mut c_char,
+    size: usize,
+    length: *mut usize,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         unsafe {

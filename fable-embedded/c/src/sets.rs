@@ -20,21 +20,37 @@ pub unsafe extern "C" fn fable_allow_all(policy: *const Handle, set: *mut Set) -
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_forbid(policy: *const Handle, set: *mut Set, pairs: *const Pair, count: usize) -> i32 {
+pub unsafe extern "C" fn fable_forbid(
+    policy: *const Handle,
+    set: *mut Set,
+    pairs: *const Pair,
+    count: usize,
+) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
     number(unsafe { narrow(policy, set, pairs, count, false) })
 }
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_require(policy: *const Handle, set: *mut Set, pairs: *const Pair, count: usize) -> i32 {
+pub unsafe extern "C" fn fable_require(
+    policy: *const Handle,
+    set: *mut Set,
+    pairs: *const Pair,
+    count: usize,
+) -> i32 {
     // SAFETY: the promise of the caller, as in the header.
     number(unsafe { narrow(policy, set, pairs, count, true) })
 }
 
 /// # Safety
 /// As the header says.
-unsafe fn narrow(policy: *const Handle, set: *mut Set, pairs: *const Pair, count: usize, wanted: bool) -> Result<(), Status> {
+unsafe fn narrow(
+    policy: *const Handle,
+    set: *mut Set,
+    pairs: *const Pair,
+    count: usize,
+    wanted: bool,
+) -> Result<(), Status> {
     // SAFETY: the caller's promise.
     let (policy, pairs) = unsafe { (self::policy(policy)?, many(pairs, count)?) };
     let catalog = policy.catalog();
@@ -60,7 +76,8 @@ unsafe fn narrow(policy: *const Handle, set: *mut Set, pairs: *const Pair, count
 fn admit(catalog: &Catalog<'_>, pairs: &[Pair]) -> Result<(), Status> {
     let mut named = 0_u32;
     for pair in pairs {
-        let component = catalog.definition().components.get(usize::from(pair.component)).ok_or(Status::UNKNOWN_VALUE)?;
+        let component =
+            catalog.definition().components.get(usize::from(pair.component)).ok_or(Status::UNKNOWN_VALUE)?;
         if usize::from(pair.value) >= component.values.len() || named >> pair.component & 1 == 1 {
             return Err(Status::UNKNOWN_VALUE);
         }

@@ -10,10 +10,16 @@ const CHUNK: usize = 64;
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_save(user: *mut Handle, buffer: *mut c_void, size: usize, length: *mut usize) -> i32 {
+pub unsafe extern "C" fn fable_save(
+    user: *mut Handle,
+    buffer: *mut c_void,
+    size: usize,
+    length: *mut usize,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
-        let (learner, out, length) = unsafe { (learner(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
+        let (learner, out, length) =
+            unsafe { (learner(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
         let (mut counted, mut needed, mut chunk) = (learner.snapshot()?, 0, [0; CHUNK]);
         while let more @ 1.. = counted.read(&mut chunk) {
             needed += more;

@@ -184,7 +184,9 @@ impl From<UserError> for Status {
             UserError::Exhausted => Self::EXHAUSTED,
             UserError::Unsupported => Self::UNSUPPORTED,
             UserError::Posterior(PosteriorError::NotStarted) => Self::NOT_STARTED,
-            UserError::Posterior(PosteriorError::StorageLength { .. } | PosteriorError::WorkspaceLength) => Self::TOO_SMALL,
+            UserError::Posterior(PosteriorError::StorageLength { .. } | PosteriorError::WorkspaceLength) => {
+                Self::TOO_SMALL
+            }
             _ => Self::INTERNAL,
         }
     }
@@ -265,9 +267,10 @@ impl From<SettingsError> for Status {
             (table::EXPIRY.name, Self::SETTING_EXPIRY),
         ];
         match error {
-            SettingsError::OutOfRange(name) => {
-                numbers.iter().find(|(known, _)| *known == name).map_or(Self::SETTING_OTHER, |(_, status)| *status)
-            }
+            SettingsError::OutOfRange(name) => numbers
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map_or(Self::SETTING_OTHER, |(_, status)| *status),
             SettingsError::Unsupported(_) => Self::UNSUPPORTED,
             SettingsError::Retained => Self::SETTING_RETAINED,
             _ => Self::SETTING_OTHER,

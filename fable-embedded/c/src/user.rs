@@ -1,12 +1,16 @@
 //! A user in memory of the caller: made, started, asked to decide, taught.
 
 use crate::borrow::{many, one, place};
-use crate::layout::{Context as CContext, Decision as CDecision, DecisionId as CDecisionId, Progress, Request as CRequest, Set};
+use crate::layout::{
+    Context as CContext, Decision as CDecision, DecisionId as CDecisionId, Progress, Request as CRequest, Set,
+};
 use crate::policy::{self, policy};
 use crate::status::{Status, number};
 use core::ffi::{c_char, c_void};
 use core::ptr::NonNull;
-use fable_core::{Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash};
+use fable_core::{
+    Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash,
+};
 
 /// Decisions that can wait, and promotions.
 pub const ROOM: usize = 8;
@@ -47,7 +51,8 @@ pub struct Handle {
     learner: Learner<f32, Numbers, ROOM>,
 }
 
-const _: () = assert!(align_of::<Handle>() <= ALIGNMENT && size_of::<Handle>().is_multiple_of(align_of::<f32>()));
+const _: () =
+    assert!(align_of::<Handle>() <= ALIGNMENT && size_of::<Handle>().is_multiple_of(align_of::<f32>()));
 
 /// Bytes that a user of a catalog takes.
 pub(crate) const fn user_size(catalog: &Catalog<'_>) -> usize {
@@ -82,7 +87,8 @@ pub unsafe extern "C" fn fable_user_init(
         let catalog = policy_used.catalog();
         let (state_length, workspace_length) = (catalog.state_len(), catalog.workspace_len());
         let memory = self::memory(memory, size, user_size(catalog))?;
-        let workspace = self::memory(workspace, workspace_size, workspace_length * size_of::<f32>())?.cast::<f32>();
+        let workspace =
+            self::memory(workspace, workspace_size, workspace_length * size_of::<f32>())?.cast::<f32>();
         let (first, second) = (memory.addr().get(), workspace.addr().get());
         if first < second + workspace_length * size_of::<f32>() && second < first + user_size(catalog) {
             return Err(Status::OVERLAP);
@@ -236,8 +242,9 @@ pub(crate) unsafe fn requested<R>(
     let (mut user, asked) = unsafe { (user(handle)?, one(request)?) };
     let catalog = user.policy().catalog();
     // SAFETY: the caller's promise.
-    let (context, defaults) =
-        unsafe { (context(catalog, &asked.context)?, defaults(asked.defaults, usize::from(asked.default_count))?) };
+    let (context, defaults) = unsafe {
+        (context(catalog, &asked.context)?, defaults(asked.defaults, usize::from(asked.default_count))?)
+    };
     // SAFETY: the caller's promise.
     #[cfg(feature = "sets")]
     let feasible = unsafe { feasible(catalog, asked.feasible) }?;
@@ -281,18 +288,29 @@ pub unsafe extern "C" fn fable_forget(user: *mut Handle) -> i32 {
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_decide(user: *mut Handle, request: *const CRequest, decision: *mut CDecision) -> i32 {
+pub unsafe extern "C" fn fable_decide(
+    user: *mut Handle,
+    request: *const CRequest,
+    decision: *mut CDecision,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let out = unsafe { place(decision) }?;
         let decide = |user: &mut User<'_, f32>, request: &Request<'_>| {
             let Decision { id, action, baseline } = user.decide(request)?;
             let mut values = [0; 8];
-            for (slot, value) in values.iter_mut().zip(&user.policy().catalog().values(action).unwrap_or_default()) {
+            for (slot, value) in
+                values.iter_mut().zip(&user.policy().catalog().values(action).unwrap_or_default())
+            {
                 *slot = *value;
             }
             let DecisionId { user, incarnation, origin, round } = id;
-            Ok(CDecision { id: CDecisionId { user, incarnation, origin, round }, baseline, action: action.0, values })
+            Ok(CDecision {
+                id: CDecisionId { user, incarnation, origin, round },
+                baseline,
+                action: action.0,
+                values,
+            })
         };
         // SAFETY: the promise of the caller, as in the header.
         *out = unsafe { requested(user, request, decide) }?;

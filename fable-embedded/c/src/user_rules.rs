@@ -75,7 +75,12 @@ pub unsafe extern "C" fn fable_user_rule_remove(user: *mut Handle, rule: *const 
 
 /// See the header.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn fable_user_rules(user: *mut Handle, rules: *mut CRule, size: usize, count: *mut usize) -> i32 {
+pub unsafe extern "C" fn fable_user_rules(
+    user: *mut Handle,
+    rules: *mut CRule,
+    size: usize,
+    count: *mut usize,
+) -> i32 {
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (user, rules, count) = unsafe { (self::user(user)?, places(rules, size)?, place(count)?) };

@@ -29,15 +29,26 @@ fn compile(compiler: &str, standard: &str, source: &Path, output: &Path, argumen
     let warnings = ["-pedantic", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow"];
     let standard = format!("-std={standard}");
     let mut command = Command::new(compiler);
-    command.arg(standard).args(warnings).arg("-I").arg(here().join("include")).args(arguments).arg(source).arg("-o").arg(output);
-    let done = command.output().unwrap_or_else(|error| panic!("{compiler}: {error}; tests/run setup installs it"));
+    command
+        .arg(standard)
+        .args(warnings)
+        .arg("-I")
+        .arg(here().join("include"))
+        .args(arguments)
+        .arg(source)
+        .arg("-o")
+        .arg(output);
+    let done =
+        command.output().unwrap_or_else(|error| panic!("{compiler}: {error}; tests/run setup installs it"));
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 /// What a program of these statements prints.
 fn ask(name: &str, statements: &str) -> Vec<String> {
-    let (folder, text) =
-        (folder(name), format!("#include <fable.h>\n#include <stdio.h>\nint main(void) {{\n{statements}return 0;\n}}\n"));
+    let (folder, text) = (
+        folder(name),
+        format!("#include <fable.h>\n#include <stdio.h>\nint main(void) {{\n{statements}return 0;\n}}\n"),
+    );
     let (source, program) = (folder.join("ask.c"), folder.join("ask"));
     fs::write(&source, text).unwrap();
     compile("cc", "c99", &source, &program, &[]);
@@ -52,7 +63,11 @@ fn every_structure_is_laid_out_as_in_rust() {
     for layout in LAYOUTS {
         let name = layout.name;
         writeln!(statements, "{{ struct aligned {{ char first; {name} rest; }};").unwrap();
-        writeln!(statements, "printf(\"{name} %zu %zu\\n\", sizeof({name}), offsetof(struct aligned, rest)); }}").unwrap();
+        writeln!(
+            statements,
+            "printf(\"{name} %zu %zu\\n\", sizeof({name}), offsetof(struct aligned, rest)); }}"
+        )
+        .unwrap();
         expected.push(format!("{name} {} {}", layout.size, layout.align));
         for (field, offset) in layout.fields {
             let field = field.trim_start_matches("r#");
@@ -63,7 +78,10 @@ fn every_structure_is_laid_out_as_in_rust() {
     assert_eq!(ask("layout", &statements), expected);
     let known: BTreeSet<&str> = LAYOUTS.iter().map(|layout| layout.name).collect();
     let defined = header();
-    let defined = defined.lines().filter_map(|line| line.strip_prefix("} fable_")).filter_map(|rest| rest.strip_suffix(';'));
+    let defined = defined
+        .lines()
+        .filter_map(|line| line.strip_prefix("} fable_"))
+        .filter_map(|rest| rest.strip_suffix(';'));
     let defined: Vec<String> = defined.map(|name| format!("fable_{name}")).collect();
     assert_eq!(defined.iter().map(String::as_str).collect::<BTreeSet<_>>(), known);
 }
@@ -102,7 +120,9 @@ fn every_status_and_limit_has_its_number() {
 fn every_function_is_on_both_sides() {
     let header = header();
     let mut declared = BTreeSet::new();
-    for line in header.lines().filter(|line| !line.starts_with([' ', '/', '#', '*', '\t']) && !line.starts_with("static inline"))
+    for line in header
+        .lines()
+        .filter(|line| !line.starts_with([' ', '/', '#', '*', '\t']) && !line.starts_with("static inline"))
     {
         if let Some((before, _)) = line.split_once('(')
             && let Some(name) = before.rsplit([' ', '*']).next().filter(|name| name.starts_with("fable_"))
@@ -114,7 +134,9 @@ fn every_function_is_on_both_sides() {
     for file in fs::read_dir(here().join("src")).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();
         for rest in text.split("extern \"C\" fn ").skip(1) {
-            exported.extend(rest.split(['(', '<']).next().filter(|name| name.starts_with("fable_")).map(str::to_owned));
+            exported.extend(
+                rest.split(['(', '<']).next().filter(|name| name.starts_with("fable_")).map(str::to_owned),
+            );
         }
     }
     assert!(exported.len() > 40, "{exported:?}");
@@ -124,9 +146,12 @@ fn every_function_is_on_both_sides() {
 #[test]
 fn the_header_compiles_alone_as_c_and_as_cpp() {
     let folder = folder("alone");
-    for (compiler, standard, file) in
-        [("cc", "c99", "c99.c"), ("cc", "c11", "c11.c"), ("c++", "c++11", "c11.cpp"), ("c++", "c++20", "c20.cpp")]
-    {
+    for (compiler, standard, file) in [
+        ("cc", "c99", "c99.c"),
+        ("cc", "c11", "c11.c"),
+        ("c++", "c++11", "c11.cpp"),
+        ("c++", "c++20", "c20.cpp"),
+    ] {
         let source = folder.join(file);
         // Included twice, and the initializers used.
         let text = "#include <fable.h>\n#include <fable.h>\nextern const fable_settings a, b;\nextern const fable_request r;\n\

@@ -68,7 +68,9 @@ fn plain(tokens: TokenStream) -> TokenStream {
     let mut out: Vec<TokenTree> = vec![];
     while let Some(token) = tokens.next() {
         match token {
-            TokenTree::Punct(dot) if dot.as_char() == '.' && tokens.peek().is_some_and(|next| is(next, "await")) => {
+            TokenTree::Punct(dot)
+                if dot.as_char() == '.' && tokens.peek().is_some_and(|next| is(next, "await")) =>
+            {
                 tokens.next();
             }
             TokenTree::Group(group) => {
@@ -79,7 +81,10 @@ fn plain(tokens: TokenStream) -> TokenStream {
             token if is(&token, "async") => {}
             TokenTree::Ident(ident) => {
                 let name = ident.to_string();
-                let plain = name.strip_prefix("Async").or_else(|| name.strip_suffix("_async")).filter(|plain| !plain.is_empty());
+                let plain = name
+                    .strip_prefix("Async")
+                    .or_else(|| name.strip_suffix("_async"))
+                    .filter(|plain| !plain.is_empty());
                 out.push(plain.map_or(ident.clone(), |plain| Ident::new(plain, ident.span())).into());
             }
             token => out.push(token),

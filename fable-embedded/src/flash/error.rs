@@ -121,7 +121,9 @@ impl fmt::Display for FlashError {
             Self::Unformatted => f.write_str("the region is blank and has to be formatted"),
             Self::Foreign => f.write_str("the region holds something else and has to be formatted"),
             Self::Layout => f.write_str("the region was formatted for another layout"),
-            Self::SlotTooSmall { needed } => write!(f, "the layout's slots are too small: a snapshot may take {needed} bytes"),
+            Self::SlotTooSmall { needed } => {
+                write!(f, "the layout's slots are too small: a snapshot may take {needed} bytes")
+            }
             Self::Damaged => f.write_str("stored records are damaged"),
             Self::Record(error) => error.fmt(f),
             Self::User(error) => error.fmt(f),
@@ -133,7 +135,9 @@ impl fmt::Display for FlashError {
             Self::Offset { expected } => write!(f, "the next staged bytes belong at offset {expected}"),
             Self::Exhausted => f.write_str("the sequence numbers are used up"),
             Self::NoPrior => f.write_str("the layout has no place for a prior"),
-            Self::Outdated => f.write_str("the user begins from another prior, which has to be adopted first"),
+            Self::Outdated => {
+                f.write_str("the user begins from another prior, which has to be adopted first")
+            }
         }
     }
 }

@@ -161,7 +161,9 @@ impl Begin {
         let mut bytes = [0; BEGIN_LEN];
         let front = [self.base, self.shape, self.erases].map(u32::to_le_bytes);
         let sum = checksum(front.as_flattened()).to_le_bytes();
-        for (slot, byte) in bytes.iter_mut().zip(front.into_iter().flatten().chain(sum).chain(self.header.encode())) {
+        for (slot, byte) in
+            bytes.iter_mut().zip(front.into_iter().flatten().chain(sum).chain(self.header.encode()))
+        {
             *slot = byte;
         }
         bytes
@@ -173,7 +175,11 @@ impl Begin {
         let &[base, shape, erases, sum] = split_words(front) else { return Err(RecordError::Truncated) };
         let [base, shape, erases, sum] = [base, shape, erases, sum].map(u32::from_le_bytes);
         let whole = front.first_chunk::<12>().is_some_and(|front| checksum(front) == sum);
-        if whole && header.kind == Kind::Journal { Ok(Self { base, shape, erases, header }) } else { Err(RecordError::Checksum) }
+        if whole && header.kind == Kind::Journal {
+            Ok(Self { base, shape, erases, header })
+        } else {
+            Err(RecordError::Checksum)
+        }
     }
 
     /// Whether bytes are a begin record, or were one before a few bits of its magic number changed.
@@ -214,7 +220,8 @@ pub(super) struct End {
 impl Contents {
     /// The events are those from `base` on, without a gap.
     pub(super) fn follow(&self, base: u32) -> bool {
-        self.first.is_none_or(|first| first == base && self.last.checked_sub(first) == self.events.checked_sub(1))
+        self.first
+            .is_none_or(|first| first == base && self.last.checked_sub(first) == self.events.checked_sub(1))
     }
 }
 
@@ -277,7 +284,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.cache = no_cache();
         self.erase(self.layout.journal()).await?;
         let Self { base, erases, header, .. } = *self;
-        let begin = Begin { base, shape: self.layout.shape(), erases, header: Header { kind: Kind::Journal, ..header } };
+        let begin = Begin {
+            base,
+            shape: self.layout.shape(),
+            erases,
+            header: Header { kind: Kind::Journal, ..header },
+        };
         self.buffer.0.iter_mut().zip(begin.encode()).for_each(|(slot, byte)| *slot = byte);
         self.push(BEGIN_LEN).await?;
         self.next = base;
@@ -293,7 +305,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     pub(super) async fn push(&mut self, len: usize) -> Result<u32, FlashError> {
         let seen = AtomicU32::new(0);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, false)?;
-        wait_async(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false)).await.map_err(FlashError::queue)?;
+        wait_async(queue.push(self.buffer.0.get(..len).unwrap_or(&[]), false))
+            .await
+            .map_err(FlashError::queue)?;
         self.cache = queue.destroy().1;
         Ok(self.pages_to(seen.load(Ordering::Relaxed)))
     }
@@ -316,7 +330,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ///
     /// # Errors
     /// A store that is not open, or a flash that fails.
-    pub async fn read_events(&mut self, from: u32, mut take: impl FnMut(u32, &[u8]) -> bool) -> Result<(), FlashError> {
+    pub async fn read_events(
+        &mut self,
+        from: u32,
+        mut take: impl FnMut(u32, &[u8]) -> bool,
+    ) -> Result<(), FlashError> {
         self.opened()?;
         if self.state == State::Stale {
             return Ok(()); // all of them are in the snapshot

@@ -28,10 +28,13 @@ impl From<FlashError> for Fault {
             FlashError::Migrate(_) => StorageFault::Unsupported.into(),
             FlashError::Full | FlashError::Exhausted => StorageFault::Full.into(),
             FlashError::NoPrior => StorageFault::Unsupported.into(),
-            FlashError::Offset { .. } | FlashError::ForeignUser | FlashError::Outdated => StorageFault::Order.into(),
-            FlashError::Damaged | FlashError::Foreign | FlashError::Layout | FlashError::SlotTooSmall { .. } => {
-                StorageFault::Damaged.into()
+            FlashError::Offset { .. } | FlashError::ForeignUser | FlashError::Outdated => {
+                StorageFault::Order.into()
             }
+            FlashError::Damaged
+            | FlashError::Foreign
+            | FlashError::Layout
+            | FlashError::SlotTooSmall { .. } => StorageFault::Damaged.into(),
             FlashError::Driver(_) | FlashError::Closed | FlashError::Unformatted | FlashError::Unfinished => {
                 StorageFault::Medium.into()
             }
@@ -166,7 +169,11 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
 
     /// A flash that fails while the user is loaded leaves it vacant; [`restore`](FlashStore::restore) it.
     #[inline(never)]
-    async fn stage_commit<T: Scalar>(&mut self, user: &mut User<'_, T>, length: u32) -> Result<(), FlashError> {
+    async fn stage_commit<T: Scalar>(
+        &mut self,
+        user: &mut User<'_, T>,
+        length: u32,
+    ) -> Result<(), FlashError> {
         self.opened()?;
         self.end_stage(length).await?;
         let slot = self.inactive();
@@ -190,7 +197,12 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
     }
 
     #[inline(never)]
-    async fn read_snapshot<T: Scalar>(&mut self, _: &User<'_, T>, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
+    async fn read_snapshot<T: Scalar>(
+        &mut self,
+        _: &User<'_, T>,
+        offset: u32,
+        out: &mut [u8],
+    ) -> Result<usize, FlashError> {
         self.opened()?;
         let Some(Active { slot, len }) = self.active else { return Ok(0) };
         self.read_record(self.layout.slot(slot).start, len, offset, out).await
@@ -212,7 +224,11 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
     }
 
     #[inline(never)]
-    async fn commit_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, length: u32) -> Result<(), FlashError> {
+    async fn commit_prior<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        length: u32,
+    ) -> Result<(), FlashError> {
         self.opened()?;
         self.keep_prior(policy, length).await
     }
@@ -229,7 +245,12 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
 
     async fn statistics(&mut self) -> Result<Kept, FlashError> {
         let counts = Self::statistics(self);
-        Ok(Kept { generation: counts.generation, events: counts.events, free: counts.free, erases: counts.erases })
+        Ok(Kept {
+            generation: counts.generation,
+            events: counts.events,
+            free: counts.free,
+            erases: counts.erases,
+        })
     }
 }
 

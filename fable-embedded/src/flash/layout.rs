@@ -74,9 +74,13 @@ impl Layout {
     pub const fn with_prior<F: Flash>(start: u32, len: u32, snapshot: usize, prior: usize) -> Self {
         match Self::try_with_prior::<F>(start, len, snapshot, prior) {
             Ok(layout) => layout,
-            Err(LayoutError::Geometry) => panic!("the flash needs pages of 1 KB or more and words of up to 32 bytes"),
+            Err(LayoutError::Geometry) => {
+                panic!("the flash needs pages of 1 KB or more and words of up to 32 bytes")
+            }
             Err(LayoutError::Misaligned) => panic!("the region must start and end at a page"),
-            Err(LayoutError::TooSmall { .. }) => panic!("the region is too small for its slots and two journal pages"),
+            Err(LayoutError::TooSmall { .. }) => {
+                panic!("the region is too small for its slots and two journal pages")
+            }
         }
     }
 
@@ -93,7 +97,12 @@ impl Layout {
     ///
     /// # Errors
     /// As for [`try_new`](Self::try_new).
-    pub const fn try_with_prior<F: Flash>(start: u32, len: u32, snapshot: usize, prior: usize) -> Result<Self, LayoutError> {
+    pub const fn try_with_prior<F: Flash>(
+        start: u32,
+        len: u32,
+        snapshot: usize,
+        prior: usize,
+    ) -> Result<Self, LayoutError> {
         let (page, word) = (F::PAGE, F::WORD);
         let usable = word > 0 && MAX_WORD.is_multiple_of(word) && page >= 1024 && page.is_multiple_of(256);
         if !usable || page > 1 << 24 || snapshot > 1 << 28 || prior > snapshot {
@@ -200,7 +209,8 @@ impl Layout {
             event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: most })
         });
         let item = |len: usize| self.item(SEQUENCE_LEN + len + TICKET_LEN);
-        let (decision, feedback) = (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
+        let (decision, feedback) =
+            (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;
         let kept = self.item(BEGIN_LEN) + self.item(MAX_ITEM_LEN);
         let room = (pages * self.page.saturating_sub(2 * self.word + decision)).saturating_sub(kept);

@@ -47,7 +47,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let bytes = self.read_at(self.layout.slot(self.inactive() ^ 1).start, BODY).await?;
         let last = bytes.iter().rposition(|byte| *byte == 0).map_or(0, |at| at as u32 + 1);
         let strange = bare && bytes.iter().take(COMMIT_LEN as usize).any(|byte| *byte == 0);
-        self.marked = if strange { u32::MAX } else { last.saturating_sub(COMMIT_LEN).div_ceil(Self::WORD as u32) };
+        self.marked =
+            if strange { u32::MAX } else { last.saturating_sub(COMMIT_LEN).div_ceil(Self::WORD as u32) };
         Ok(())
     }
 
@@ -55,7 +56,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     #[inline(never)]
     pub(super) async fn mark(&mut self, pages: u32) -> Result<(), FlashError> {
         if pages > self.marked {
-            let at = self.layout.slot(self.inactive() ^ 1).start + COMMIT_LEN + (pages - 1) * Self::WORD as u32;
+            let at =
+                self.layout.slot(self.inactive() ^ 1).start + COMMIT_LEN + (pages - 1) * Self::WORD as u32;
             self.medium.put(at, Bytes([0; MAX_WORD]).0.get(..Self::WORD).unwrap_or(&[])).await?;
             self.marked = pages;
         }

@@ -59,7 +59,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<(), FlashError> {
         let policy: &Policy<'_, T> = migration.new_policy();
-        let (user, promise, fresh) = (new.state().user(), new.state().guarantee_fingerprint(), self.is_fresh());
+        let (user, promise, fresh) =
+            (new.state().user(), new.state().guarantee_fingerprint(), self.is_fresh());
         self.drop_priors(migration.old_policy()).await?;
         let slot = self.inactive();
         let len = self.write_snapshot(&new.bind(policy, workspace)?).await?;

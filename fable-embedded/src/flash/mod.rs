@@ -243,7 +243,9 @@ pub use error::{FlashError, LayoutError};
 pub use layout::Layout;
 pub use medium::Flash;
 pub use open::Restored;
-pub use seed::{Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
+pub use seed::{
+    Seed, read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async,
+};
 #[cfg(feature = "migrate")]
 pub use start::Before;
 pub use start::StartError;
@@ -355,7 +357,14 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             medium: Medium(flash),
             layout,
             cache: no_cache(),
-            header: Header { kind: Kind::Journal, digits: 0, room: 0, fingerprint: 0, user: 0, guarantee_fingerprint: 0 },
+            header: Header {
+                kind: Kind::Journal,
+                digits: 0,
+                room: 0,
+                fingerprint: 0,
+                user: 0,
+                guarantee_fingerprint: 0,
+            },
             state: State::Closed,
             active: None,
             generation: 0,
@@ -396,7 +405,13 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     #[must_use]
     pub fn statistics(&self) -> Statistics {
         let free = self.layout.event_room().saturating_sub(self.used);
-        Statistics { generation: self.generation, events: self.events, free, next: self.next, erases: self.erases }
+        Statistics {
+            generation: self.generation,
+            events: self.events,
+            free,
+            next: self.next,
+            erases: self.erases,
+        }
     }
 
     /// What the journal would have as its header: whose state it is, and under which promise it was started.

@@ -48,7 +48,11 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     pub(super) fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, room: usize) -> Result<(), FlashError> {
         let needed = max_len::<T>(policy.catalog(), room);
         let fits = needed <= self.layout.snapshot_len() as usize;
-        if fits { Ok(()) } else { Err(FlashError::SlotTooSmall { needed: u32::try_from(needed).unwrap_or(u32::MAX) }) }
+        if fits {
+            Ok(())
+        } else {
+            Err(FlashError::SlotTooSmall { needed: u32::try_from(needed).unwrap_or(u32::MAX) })
+        }
     }
 }
 
@@ -59,7 +63,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     /// # Errors
     /// [`FlashError::SlotTooSmall`] for a layout that was made for a smaller catalog or less room; nothing was touched then. A
     /// flash that fails; the region has to be formatted again then.
-    pub async fn format<T: Scalar>(&mut self, policy: &Policy<'_, T>, user: u64, room: u16) -> Result<(), FlashError> {
+    pub async fn format<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        user: u64,
+        room: u16,
+    ) -> Result<(), FlashError> {
         self.state = State::Closed;
         self.admit(policy, room.into())?;
         self.erases = 0;
@@ -221,8 +230,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             };
             let behind = begin.map_or(contents.first.unwrap_or(commit.base), |begin| begin.base);
             let live = behind == commit.base && (begin.is_ok() || contents.events > 0);
-            let sound =
-                if live { !broken && contents.follow(commit.base) } else { contents.events == 0 || contents.last < commit.base };
+            let sound = if live {
+                !broken && contents.follow(commit.base)
+            } else {
+                contents.events == 0 || contents.last < commit.base
+            };
             if behind > commit.base || !sound || (damaged && !live) {
                 return Err(FlashError::Damaged);
             }
@@ -256,7 +268,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 ///
 /// Reading and learning each have a stack frame of their own, apart from that of the event: all are large.
 #[inline(never)]
-fn replay<T: Scalar>(user: &mut User<'_, T>, item: &Item<'_>, receipts: &mut Receipts) -> Result<bool, FlashError> {
+fn replay<T: Scalar>(
+    user: &mut User<'_, T>,
+    item: &Item<'_>,
+    receipts: &mut Receipts,
+) -> Result<bool, FlashError> {
     let mut event = Event::Forget { guarantee_fingerprint: 0 };
     read(user.policy().catalog(), item.event, &mut event).map_err(|error| match error {
         RecordError::Unsupported => FlashError::Record(error),

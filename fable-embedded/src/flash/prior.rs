@@ -46,7 +46,8 @@ pub(super) struct Priors {
 }
 
 impl Priors {
-    pub(super) const NONE: Self = Self { began: None, next: None, newest: 1, generation: 0, unsettled: false, fresh: false };
+    pub(super) const NONE: Self =
+        Self { began: None, next: None, newest: 1, generation: 0, unsettled: false, fresh: false };
 
     /// Before any prior was found.
     pub(super) const fn begun(began: Option<u8>, fresh: bool) -> Self {
@@ -84,7 +85,8 @@ impl PriorCommit {
     fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let front = b"FABQ".iter().copied().chain([VERSION, 0, 0, 0]);
-        let numbers = [self.generation, self.len, self.ticket.map_or(0, |_| 1), self.ticket.unwrap_or(0)].map(u32::to_le_bytes);
+        let numbers = [self.generation, self.len, self.ticket.map_or(0, |_| 1), self.ticket.unwrap_or(0)]
+            .map(u32::to_le_bytes);
         for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
             *slot = byte;
         }
@@ -100,7 +102,9 @@ impl PriorCommit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, asked, ticket, ..] = split_words(front) else {
+        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, asked, ticket, ..] =
+            split_words(front)
+        else {
             return None;
         };
         if *version != VERSION {
@@ -118,7 +122,9 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     pub(super) fn is_outdated(&self) -> bool {
-        self.is_fresh() && self.state != State::Closed && (self.priors.unsettled || self.priors.next != self.priors.began)
+        self.is_fresh()
+            && self.state != State::Closed
+            && (self.priors.unsettled || self.priors.next != self.priors.began)
     }
 }
 
@@ -130,7 +136,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ///
     /// # Errors
     /// [`FlashError::Damaged`], a flash that fails, or a prior of another version, scalar, catalog or settings.
-    pub async fn prior<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Option<Range<u32>>, FlashError> {
+    pub async fn prior<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+    ) -> Result<Option<Range<u32>>, FlashError> {
         if !PRIOR {
             return Ok(None);
         }
@@ -146,7 +155,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ///
     /// # Errors
     /// As for [`prior`](Self::prior), and a store that is not open.
-    pub async fn next_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Option<Range<u32>>, FlashError> {
+    pub async fn next_prior<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+    ) -> Result<Option<Range<u32>>, FlashError> {
         self.opened()?;
         self.settle().await?;
         match self.priors.next.filter(|_| PRIOR) {
@@ -159,7 +171,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ///
     /// # Errors
     /// A flash that fails.
-    pub async fn copy_prior<T: Scalar>(&mut self, numbers: Range<u32>, packed: &mut [T]) -> Result<(), FlashError> {
+    pub async fn copy_prior<T: Scalar>(
+        &mut self,
+        numbers: Range<u32>,
+        packed: &mut [T],
+    ) -> Result<(), FlashError> {
         for (at, first) in numbers.clone().step_by(CHUNK).zip((0..).step_by(CHUNK / size_of::<T>())) {
             read_numbers(packed, first, self.read_at(at, (numbers.end - at).min(CHUNK as u32)).await?);
         }
@@ -194,13 +210,22 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
 
     /// Verifies the prior in a slot: where its numbers lie.
     #[inline(never)]
-    async fn numbers<T: Scalar>(&mut self, slot: u8, policy: &Policy<'_, T>) -> Result<Range<u32>, FlashError> {
+    async fn numbers<T: Scalar>(
+        &mut self,
+        slot: u8,
+        policy: &Policy<'_, T>,
+    ) -> Result<Range<u32>, FlashError> {
         let start = self.layout.prior(slot.into()).start;
-        let Some(PriorCommit { len, .. }) = self.read_prior_commit(start).await? else { return Err(FlashError::Damaged) };
+        let Some(PriorCommit { len, .. }) = self.read_prior_commit(start).await? else {
+            return Err(FlashError::Damaged);
+        };
         match self.verify_prior(policy, start, len).await? {
             Ok(()) => Ok(start + BODY + HEADER_LEN as u32..start + BODY + len.saturating_sub(4)),
             Err(
-                error @ (RecordError::Catalog | RecordError::Policy | RecordError::Scalar { .. } | RecordError::Version { .. }),
+                error @ (RecordError::Catalog
+                | RecordError::Policy
+                | RecordError::Scalar { .. }
+                | RecordError::Version { .. }),
             ) => Err(error.into()),
             Err(_) => Err(FlashError::Damaged),
         }
@@ -215,7 +240,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ) -> Result<Result<(), RecordError>, FlashError> {
         let mut verifier = PriorVerifier::new(policy);
         for at in (0..len).step_by(CHUNK) {
-            if let Err(error) = verifier.push(self.read_at(start + BODY + at, (len - at).min(CHUNK as u32)).await?) {
+            if let Err(error) =
+                verifier.push(self.read_at(start + BODY + at, (len - at).min(CHUNK as u32)).await?)
+            {
                 return Ok(Err(error));
             }
         }
@@ -246,7 +273,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// Makes the staged prior the next one.
-    pub(super) async fn keep_prior<T: Scalar>(&mut self, policy: &Policy<'_, T>, len: u32) -> Result<(), FlashError> {
+    pub(super) async fn keep_prior<T: Scalar>(
+        &mut self,
+        policy: &Policy<'_, T>,
+        len: u32,
+    ) -> Result<(), FlashError> {
         if !PRIOR || self.layout.prior_len() == 0 {
             return Err(FlashError::NoPrior);
         }
@@ -289,7 +320,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     async fn last_prior_ticket(&mut self) -> Result<Option<u32>, FlashError> {
         self.settle().await?;
         let newest = self.layout.prior(self.priors.newest.into()).start;
-        let commit = self.read_prior_commit(newest).await?.filter(|commit| commit.generation == self.priors.generation);
+        let commit = self
+            .read_prior_commit(newest)
+            .await?
+            .filter(|commit| commit.generation == self.priors.generation);
         Ok(commit.and_then(|commit| commit.ticket))
     }
 
@@ -314,7 +348,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// Reads bytes of the prior that the next incarnation begins from, or that this one began from.
-    pub(super) async fn read_kept_prior(&mut self, next: bool, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
+    pub(super) async fn read_kept_prior(
+        &mut self,
+        next: bool,
+        offset: u32,
+        out: &mut [u8],
+    ) -> Result<usize, FlashError> {
         self.settle().await?;
         let slot = if next { self.priors.next } else { self.priors.began };
         let Some(slot) = slot.filter(|_| PRIOR) else { return Ok(0) };

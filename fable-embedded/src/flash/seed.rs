@@ -103,7 +103,11 @@ pub async fn write_seed_async<F: NorFlash>(flash: &mut F, page: u32, number: u64
     flash.erase(page, page.saturating_add(F::ERASE_SIZE as u32)).await.map_err(FlashError::driver)?;
     flash.write(page, &record(BEGUN, number).0).await.map_err(FlashError::driver)?;
     let kept = read_seed_async(flash, page).await?;
-    if kept == Some(Seed { number, settled: false }) { Ok(()) } else { Err(FlashError::Driver(NorFlashErrorKind::Other)) }
+    if kept == Some(Seed { number, settled: false }) {
+        Ok(())
+    } else {
+        Err(FlashError::Driver(NorFlashErrorKind::Other))
+    }
 }
 
 /// Marks the seed as settled, if it is not yet.

@@ -75,13 +75,17 @@ impl Commit {
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'C'], [version, flags, low, high], numbers @ ..] = split_words(front) else { return None };
+        let [[b'F', b'A', b'B', b'C'], [version, flags, low, high], numbers @ ..] = split_words(front) else {
+            return None;
+        };
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
         let &[generation, base, len, shape, erases, ..] = numbers else { return None };
-        let [generation, base, len, shape, erases] = [generation, base, len, shape, erases].map(u32::from_le_bytes);
-        let (purge, fresh, prior) = (flags & PURGE != 0, flags & FRESH != 0, (flags >> PRIOR_SHIFT & 3).checked_sub(1));
+        let [generation, base, len, shape, erases] =
+            [generation, base, len, shape, erases].map(u32::from_le_bytes);
+        let (purge, fresh, prior) =
+            (flags & PURGE != 0, flags & FRESH != 0, (flags >> PRIOR_SHIFT & 3).checked_sub(1));
         let allowance = u16::from_le_bytes([*low, *high]);
         Some(Ok(Self { purge, fresh, prior, allowance, generation, base, len, shape, erases }))
     }
@@ -172,7 +176,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// Reads bytes of a stored snapshot, at most so many and a chunk, into the buffer. `at` is a multiple of the word.
-    async fn read_body(&mut self, Active { slot, len }: Active, at: u32, most: u32) -> Result<&[u8], FlashError> {
+    async fn read_body(
+        &mut self,
+        Active { slot, len }: Active,
+        at: u32,
+        most: u32,
+    ) -> Result<&[u8], FlashError> {
         self.read_at(self.layout.slot(slot).start + BODY + at, (len - at).min(most)).await
     }
 
@@ -185,8 +194,15 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// Reads bytes of a record that lies after the commit record of a slot, and says how many.
-    pub(super) async fn read_record(&mut self, start: u32, len: u32, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
-        let (mut read, wanted) = (0, len.saturating_sub(offset).min(u32::try_from(out.len()).unwrap_or(u32::MAX)));
+    pub(super) async fn read_record(
+        &mut self,
+        start: u32,
+        len: u32,
+        offset: u32,
+        out: &mut [u8],
+    ) -> Result<usize, FlashError> {
+        let (mut read, wanted) =
+            (0, len.saturating_sub(offset).min(u32::try_from(out.len()).unwrap_or(u32::MAX)));
         while read < wanted {
             // What is read begins at a word.
             let skip = (offset + read) % MAX_WORD as u32;
@@ -229,7 +245,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 
     /// The second pass: puts a verified snapshot where it is loaded.
-    pub(super) async fn load<T: Scalar>(&mut self, active: Active, mut loader: Loader<'_, T>) -> Result<(), FlashError> {
+    pub(super) async fn load<T: Scalar>(
+        &mut self,
+        active: Active,
+        mut loader: Loader<'_, T>,
+    ) -> Result<(), FlashError> {
         for at in (0..active.len).step_by(CHUNK) {
             loader.push(self.read_body(active, at, CHUNK as u32).await?)?;
         }

@@ -80,7 +80,8 @@ impl<F: NorFlash> FlashStore<F> {
         let page = self.layout.region().start.checked_sub(self.layout.page()).ok_or(FlashError::Layout)?;
         let seed = read_seed_async(self.flash(), page).await?;
         let settled = seed.is_some_and(|seed| seed.settled);
-        let mut policy = Policy::new(catalog, Settings { seed: seed.map_or(0, |seed| seed.number), ..settings })?;
+        let mut policy =
+            Policy::new(catalog, Settings { seed: seed.map_or(0, |seed| seed.number), ..settings })?;
         match (self.restore(&policy, learner, workspace).await, seed) {
             (Ok(_), None) => return Err(StartError::SeedLost),
             (Ok(_), Some(_)) => {}

@@ -90,7 +90,16 @@ impl<'u, T: Scalar, K> Server<'u, T, K> {
 
     const fn guarded(device: Device<'u, T, K>, guard: Guard) -> Self {
         let (answered, refused) = (0, 0);
-        Self { device, buffer: [0; MAX_FRAME], filled: 0, oversized: false, guard, may: |_| true, answered, refused }
+        Self {
+            device,
+            buffer: [0; MAX_FRAME],
+            filled: 0,
+            oversized: false,
+            guard,
+            may: |_| true,
+            answered,
+            refused,
+        }
     }
 
     /// Asks the application before each request that writes to storage: those it does not let through are refused with
@@ -170,28 +179,36 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
     async fn answer_async(&mut self) -> &[u8] {
         let Self { device, buffer, guard, may, answered, refused, .. } = self;
         let filled = core::mem::take(&mut self.filled);
-        let (sequence, stamp, answer) = match receive(buffer, filled, core::mem::take(&mut self.oversized), guard) {
-            Received::Nothing => return &[],
-            Received::Refused { sequence, stamp, fault } => (sequence, stamp, Err(fault)),
-            #[cfg(feature = "keyed")]
-            Received::Request { sequence, request: Request::Open { nonce }, .. } => match guard.open(nonce) {
-                Ok((reply, stamp)) => (sequence, stamp, Ok(Answer::Reply(reply))),
-                Err(fault) => (sequence, guard::Stamp::NONE, Err(fault)),
-            },
-            Received::Request { sequence, stamp, ticket, request, payload } => {
-                let done = if writes(&request) { device.admit_async(ticket, &request, *may).await } else { Ok(None) };
-                let answer = match done {
-                    Err(fault) => Err(fault),
-                    Ok(Some(reply)) => Ok(Answer::Acknowledged(reply)),
-                    Ok(None) => device.execute_async(&request, payload, [*answered, *refused]).await,
-                };
-                if writes(&request) {
-                    let reply = if let Ok(Answer::Acknowledged(reply)) = &answer { Some(*reply) } else { None };
-                    device.keep.receipts().end(reply);
+        let (sequence, stamp, answer) =
+            match receive(buffer, filled, core::mem::take(&mut self.oversized), guard) {
+                Received::Nothing => return &[],
+                Received::Refused { sequence, stamp, fault } => (sequence, stamp, Err(fault)),
+                #[cfg(feature = "keyed")]
+                Received::Request { sequence, request: Request::Open { nonce }, .. } => {
+                    match guard.open(nonce) {
+                        Ok((reply, stamp)) => (sequence, stamp, Ok(Answer::Reply(reply))),
+                        Err(fault) => (sequence, guard::Stamp::NONE, Err(fault)),
+                    }
                 }
-                (sequence, stamp, answer)
-            }
-        };
+                Received::Request { sequence, stamp, ticket, request, payload } => {
+                    let done = if writes(&request) {
+                        device.admit_async(ticket, &request, *may).await
+                    } else {
+                        Ok(None)
+                    };
+                    let answer = match done {
+                        Err(fault) => Err(fault),
+                        Ok(Some(reply)) => Ok(Answer::Acknowledged(reply)),
+                        Ok(None) => device.execute_async(&request, payload, [*answered, *refused]).await,
+                    };
+                    if writes(&request) {
+                        let reply =
+                            if let Ok(Answer::Acknowledged(reply)) = &answer { Some(*reply) } else { None };
+                        device.keep.receipts().end(reply);
+                    }
+                    (sequence, stamp, answer)
+                }
+            };
         // The request has been read: its place in the buffer is now the reply's.
         let length = match answer {
             Ok(Answer::Chunk { offset }) => {
@@ -210,7 +227,8 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
                 let mut draft = Draft::reply(buffer, sequence, &Reply::Event { index });
                 let room = draft.free().get_mut(..MAX_EVENT_LEN).unwrap_or_default();
                 let read = device.keep.read_event(index, room).await;
-                read.map_err(Into::into).and_then(|count| Ok(seal(draft, count.ok_or(Fault::Missing)?, stamp)))
+                read.map_err(Into::into)
+                    .and_then(|count| Ok(seal(draft, count.ok_or(Fault::Missing)?, stamp)))
             }
             Ok(answer) => reply::write(&mut device.user, buffer, (sequence, stamp), answer),
             Err(fault) => Err(fault),
@@ -221,7 +239,8 @@ impl<T: Scalar, K: AsyncKeep> Server<'_, T, K> {
         }
         let counter = if length.is_ok() { answered } else { refused };
         *counter = counter.saturating_add(1);
-        let length = length.unwrap_or_else(|fault| seal(Draft::reply(buffer, sequence, &Reply::Fault(fault)), 0, stamp));
+        let length = length
+            .unwrap_or_else(|fault| seal(Draft::reply(buffer, sequence, &Reply::Fault(fault)), 0, stamp));
         self.buffer.get(..length).unwrap_or_default()
     }
 }
@@ -242,7 +261,9 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
             if matches!(request, Request::Forget) && !self.keep.receipts().is_finished() {
                 self.keep.forget(&self.user).await.map_err(Into::into)?; // what was left to erase
             }
-        } else if !may(request) || (erases(request) && !self.keep.spend(&self.user).await.map_err(Into::into)?) {
+        } else if !may(request)
+            || (erases(request) && !self.keep.spend(&self.user).await.map_err(Into::into)?)
+        {
             return Err(Fault::Limited);
         }
         Ok(done)
@@ -250,8 +271,14 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
 
     /// Does what a request asks for, up to the bytes of the reply.
     #[inline(never)]
-    async fn execute_async(&mut self, request: &Request, payload: &[u8], frames: [u32; 2]) -> Result<Answer, Fault> {
-        let stages = matches!(request, Request::Stage { .. } | Request::Commit { .. } | Request::CommitPrior { .. });
+    async fn execute_async(
+        &mut self,
+        request: &Request,
+        payload: &[u8],
+        frames: [u32; 2],
+    ) -> Result<Answer, Fault> {
+        let stages =
+            matches!(request, Request::Stage { .. } | Request::Commit { .. } | Request::CommitPrior { .. });
         if !cfg!(feature = "staging") && stages {
             return Err(UserError::Unsupported.into());
         }
@@ -269,7 +296,10 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
             Request::CommitPrior { length } => {
                 self.keep.commit_prior(self.user.policy(), *length).await.map_err(Into::into)?;
                 #[cfg(feature = "defmt")]
-                defmt::info!("a prior of {} bytes from the host counts from the next incarnation on", *length);
+                defmt::info!(
+                    "a prior of {} bytes from the host counts from the next incarnation on",
+                    *length
+                );
                 *length
             }
             Request::Statistics => {
@@ -286,15 +316,26 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
 
     /// Makes a decision, or without a time says what is best by what is known.
     #[inline(never)]
-    async fn choose_async(&mut self, context: &WireContext, at: Option<u32>, payload: &[u8]) -> Result<Answer, Fault> {
+    async fn choose_async(
+        &mut self,
+        context: &WireContext,
+        at: Option<u32>,
+        payload: &[u8],
+    ) -> Result<Answer, Fault> {
         let mut own = Defaults::<SCORES>::new();
         let (context, feasible) = read_terms(&self.user, context, payload, &mut own)?;
         let defaults = (!own.is_empty()).then_some(own.as_slice());
-        let request = fable_core::Request { context: &context, feasible: &feasible, defaults, at: at.unwrap_or(0) };
+        let request =
+            fable_core::Request { context: &context, feasible: &feasible, defaults, at: at.unwrap_or(0) };
         if at.is_none() {
             let (action, score) = self.user.recommend(&request)?;
             let (action, baseline) = (action.0, score.to_f64());
-            return Ok(Answer::Reply(Reply::Decided { round: 0, action, baseline, probes: ProbeOutcomes::new() }));
+            return Ok(Answer::Reply(Reply::Decided {
+                round: 0,
+                action,
+                baseline,
+                probes: ProbeOutcomes::new(),
+            }));
         }
         let Decision { id, action, baseline } = self.decide_async(&request).await.map_err(Into::into)?;
         Ok(Answer::Acknowledged(Acknowledgement::Decided { round: id.round, action: action.0, baseline }))
@@ -305,7 +346,11 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     async fn change_async(&mut self, request: &Request, payload: &[u8]) -> Result<Answer, Fault> {
         let (mut context, mut command) = (None, Command::forget());
         read_command(&self.user, request, payload, &mut context, &mut command)?;
-        let done = if learns(request) { self.learn_async(&mut command).await } else { self.run_async(&mut command).await };
+        let done = if learns(request) {
+            self.learn_async(&mut command).await
+        } else {
+            self.run_async(&mut command).await
+        };
         done.map_err(Into::into)?;
         let count = match request {
             Request::Forget => self.user.state().incarnation(),

@@ -104,7 +104,9 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
             let id = DecisionId { incarnation: *incarnation, ..user.id(*round) };
             return Ok(Answer::Explanation { id, other: other.map(Action), first: *first });
         }
-        Request::Profile { .. } | Request::Assess { .. } | Request::Compare { .. } if !cfg!(feature = "promote") => {
+        Request::Profile { .. } | Request::Assess { .. } | Request::Compare { .. }
+            if !cfg!(feature = "promote") =>
+        {
             return Err(UserError::Unsupported.into());
         }
         Request::Trial { .. } if !cfg!(feature = "probes") => return Err(UserError::Unsupported.into()),
@@ -126,7 +128,9 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
         Request::Prior { next, offset } => return Ok(Answer::Prior { next: *next, offset: *offset }),
         Request::Open { .. } => return Err(Fault::Keyless),
         Request::Event { index } => return Ok(Answer::Event { index: *index }),
-        Request::Assess { contrast } => Comparison::declared(catalog, usize::from(*contrast)).ok_or(Fault::Missing)?,
+        Request::Assess { contrast } => {
+            Comparison::declared(catalog, usize::from(*contrast)).ok_or(Fault::Missing)?
+        }
         Request::Compare { context, prefer, over, total } => {
             let (context, prefer, over) = (context.context(catalog)?, Action(*prefer), Action(*over));
             Comparison { context, prefer, over, total: *total }

@@ -2,7 +2,8 @@
 
 use super::guard::{Guard, Stamp};
 use crate::protocol::{
-    Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible, read_statement,
+    Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible,
+    read_statement,
 };
 use fable_core::catalog::ContrastSet;
 use fable_core::journal::{Command, Event, Observation};
@@ -16,7 +17,12 @@ pub(super) enum Received<'b> {
 }
 
 #[inline(never)]
-pub(super) fn receive<'b>(buffer: &'b mut [u8; MAX_FRAME], filled: usize, oversized: bool, guard: &mut Guard) -> Received<'b> {
+pub(super) fn receive<'b>(
+    buffer: &'b mut [u8; MAX_FRAME],
+    filled: usize,
+    oversized: bool,
+    guard: &mut Guard,
+) -> Received<'b> {
     let refused = |fault| Received::Refused { sequence: 0, stamp: Stamp::NONE, fault };
     if oversized {
         return refused(Fault::Oversized);
@@ -28,7 +34,9 @@ pub(super) fn receive<'b>(buffer: &'b mut [u8; MAX_FRAME], filled: usize, oversi
     };
     let Frame { sequence, ticket, .. } = frame;
     let request = frame.request();
-    match guard.admit(&frame, request.as_ref().is_ok_and(|(request, _)| matches!(request, Request::Open { .. }))) {
+    match guard
+        .admit(&frame, request.as_ref().is_ok_and(|(request, _)| matches!(request, Request::Open { .. })))
+    {
         Err(fault) => Received::Refused { sequence, stamp: Stamp::NONE, fault },
         Ok(stamp) => match request {
             Ok((request, payload)) => Received::Request { sequence, stamp, ticket, request, payload },
@@ -125,7 +133,9 @@ pub(super) fn read_command<'c, T: Scalar>(
         }
         Request::Promote { at } => Command::promote(*at),
         Request::Expire { now } => Command::expire(*now),
-        Request::UserRule { code, stands } => Command::event(Event::UserRule { code: *code, stands: *stands }),
+        Request::UserRule { code, stands } => {
+            Command::event(Event::UserRule { code: *code, stands: *stands })
+        }
         _ => Command::forget(),
     };
     Ok(())

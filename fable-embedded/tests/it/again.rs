@@ -9,7 +9,9 @@ use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Policy, Request as Wanted, Settings};
 use fable_embedded::flash::{FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
-use fable_embedded::protocol::{Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible};
+use fable_embedded::protocol::{
+    Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible,
+};
 use fable_embedded::{Device, Server};
 
 type Flash = Mock<4, 1024>;
@@ -39,7 +41,8 @@ struct Board<'p> {
 impl<'p> Board<'p> {
     fn start(policy: &'p Policy<'static, f32>, mut flash: Flash, layout: Layout) -> Self {
         flash.power_on();
-        let (mut store, mut learner, mut workspace) = (FlashStore::new(flash, layout), vacant(policy), scratch(policy));
+        let (mut store, mut learner, mut workspace) =
+            (FlashStore::new(flash, layout), vacant(policy), scratch(policy));
         block_on(store.restore(policy, &mut learner, &mut workspace)).unwrap();
         Self { policy, store, learner, workspace }
     }
@@ -87,7 +90,11 @@ fn lived<'p>(policy: &'p Policy<'static, f32>, events: u32, strict: bool) -> Boa
     let mut board = Board::start(policy, store.into_flash(), layout);
     let (context, all) = (context(), Feasible::all(&TINY));
     while board.store.statistics().events < events {
-        let (action, reward) = if board.learner.observations().is_multiple_of(2) { (Action(1), 0.25) } else { (Action(0), -0.5) };
+        let (action, reward) = if board.learner.observations().is_multiple_of(2) {
+            (Action(1), 0.25)
+        } else {
+            (Action(0), -0.5)
+        };
         board.device(|device| block_on(device.observe_async(&context, action, reward)).unwrap());
         if board.store.statistics().generation > 0 {
             break; // it is full: what comes next begins another one
@@ -174,7 +181,9 @@ fn at_every_byte(events: u32, strict: bool) -> usize {
 #[test]
 fn a_request_happens_once_though_the_power_fails_at_any_byte() {
     let mut cuts = 0;
-    for (events, strict) in [(4, false), (4, true)].into_iter().chain((32..37).map(|events| (events, events % 2 == 0))) {
+    for (events, strict) in
+        [(4, false), (4, true)].into_iter().chain((32..37).map(|events| (events, events % 2 == 0)))
+    {
         let found = at_every_byte(events, strict);
         println!("{events} events: {found} cuts");
         cuts += found;

@@ -15,7 +15,12 @@ type Flash = Mock<4, 1024>;
 
 /// Rewards out of order, some never; what is due is imputed.
 fn policy() -> Policy<'static, f32> {
-    let settings = Settings { seed: 7, deadline: Deadline::Time(9), expiry: Expiry::Impute(-0.1), ..Settings::default() };
+    let settings = Settings {
+        seed: 7,
+        deadline: Deadline::Time(9),
+        expiry: Expiry::Impute(-0.1),
+        ..Settings::default()
+    };
     Policy::new(&TINY, settings).unwrap()
 }
 
@@ -241,7 +246,10 @@ fn a_layout_of_another_catalog_or_room_is_refused() {
     let mut learner = vacant(&large);
     assert_eq!(store.restore(&large, &mut learner, &mut scratch(&large)), Err(refused));
     assert!(learner.is_empty() && store.flash().0.bytes() == region);
-    assert_eq!(store.append(&fable_core::journal::Event::Forget { guarantee_fingerprint: 0 }), Err(FlashError::Closed));
+    assert_eq!(
+        store.append(&fable_core::journal::Event::Forget { guarantee_fingerprint: 0 }),
+        Err(FlashError::Closed)
+    );
 
     // The bound is exact: as much room as the slot has bytes for.
     let admitted = |room: u16| store.format(&small, USER, room);

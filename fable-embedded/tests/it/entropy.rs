@@ -155,7 +155,10 @@ fn a_failing_source_gives_its_error_and_no_seed() {
         assert_eq!(entropy::seed(&mut New(tape())), Err(EntropyError::Source(Broken(7))));
         assert_eq!(entropy::seed_09(&mut Middle(tape())), Err(EntropyError::Source(Broken(7))));
         let old = entropy::seed_06(&mut Old(tape()));
-        assert!(matches!(&old, Err(EntropyError::Source(error)) if error.code() == NonZeroU32::new(7)), "{old:?}");
+        assert!(
+            matches!(&old, Err(EntropyError::Source(error)) if error.code() == NonZeroU32::new(7)),
+            "{old:?}"
+        );
         let mut own = tape();
         assert_eq!(entropy::seed_from(|| own.next()), Err(EntropyError::Source(NonZeroU32::new(7).unwrap())));
     }
@@ -175,7 +178,11 @@ fn a_stuck_source_is_refused() {
     // One that gets stuck on the way, at any word but the last.
     for good in 1..WORDS {
         let words: Vec<u64> = (1..=good as u64).collect();
-        assert_eq!(entropy::seed(&mut New(Tape::new(&words, None))), Err(EntropyError::Stuck), "after {good}");
+        assert_eq!(
+            entropy::seed(&mut New(Tape::new(&words, None))),
+            Err(EntropyError::Stuck),
+            "after {good}"
+        );
     }
 }
 
@@ -184,8 +191,11 @@ fn a_stuck_source_is_refused() {
 fn a_source_that_leans_gives_seeds_that_do_not() {
     const SEEDS: usize = 2000;
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut leaning =
-        || Ok::<_, Infallible>((0..64).fold(0, |word, _| (word << 1) | u64::from(!random.next_u64().is_multiple_of(10))));
+    let mut leaning = || {
+        Ok::<_, Infallible>(
+            (0..64).fold(0, |word, _| (word << 1) | u64::from(!random.next_u64().is_multiple_of(10))),
+        )
+    };
     let mut seeds: Vec<u64> = (0..SEEDS).map(|_| entropy::seed_from(&mut leaning).unwrap()).collect();
     for bit in 0..64 {
         let ones = seeds.iter().filter(|seed| (*seed >> bit) & 1 == 1).count();

@@ -1,6 +1,8 @@
 //! The flash store beside power cuts: what it refuses, what it finds damaged, what it forgets, what it hands to a host.
 
-use crate::common::{Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, probing, remembers, scratch, vacant};
+use crate::common::{
+    Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, probing, remembers, scratch, vacant,
+};
 use fable_core::catalog::{AGENT, Contrast, TAU2};
 use fable_core::journal::{Command, Event};
 use fable_core::preference::{Probe, Probes};
@@ -18,14 +20,16 @@ fn restore(flash: Flash, policy: &Policy<'_, f32>) -> Result<(FlashStore<Flash>,
 }
 
 fn look(flash: Flash, policy: &Policy<'_, f32>) -> Result<(FlashStore<Flash>, Known, Restored), FlashError> {
-    let (mut store, mut learner) = (FlashStore::new(flash, layout::<Flash>(policy.catalog(), 2)), vacant(policy));
+    let (mut store, mut learner) =
+        (FlashStore::new(flash, layout::<Flash>(policy.catalog(), 2)), vacant(policy));
     let restored = block_on(store.restore(policy, &mut learner, &mut scratch(policy)))?;
     Ok((store, learner, restored))
 }
 
 /// A store after the first steps of a life.
 fn after(life: &Life, steps: usize) -> (FlashStore<Flash>, Known) {
-    let (mut store, mut learner, mut workspace) = begin(Flash::new(4), layout::<Flash>(life.policy.catalog(), 2), &life.policy);
+    let (mut store, mut learner, mut workspace) =
+        begin(Flash::new(4), layout::<Flash>(life.policy.catalog(), 2), &life.policy);
     for step in 0..steps {
         life.perform(&mut store, &mut learner, &mut workspace, step).unwrap();
     }
@@ -39,7 +43,10 @@ fn plain(steps: usize) -> Life {
 #[test]
 fn a_region_must_be_whole_pages_and_large_enough() {
     let snapshot = max_len::<f32>(&TAU2, 8);
-    assert_eq!(Layout::try_new::<Flash>(0, 7 * 1024, snapshot), Err(LayoutError::TooSmall { needed: 8 * 1024 }));
+    assert_eq!(
+        Layout::try_new::<Flash>(0, 7 * 1024, snapshot),
+        Err(LayoutError::TooSmall { needed: 8 * 1024 })
+    );
     assert_eq!(Layout::try_new::<Flash>(0, 0, snapshot), Err(LayoutError::TooSmall { needed: 8 * 1024 }));
     assert!(Layout::try_new::<Flash>(0, 8 * 1024, snapshot).is_ok());
     assert_eq!(Layout::try_new::<Flash>(512, 8 * 1024, snapshot), Err(LayoutError::Misaligned));
@@ -63,7 +70,10 @@ fn a_blank_or_foreign_region_is_told_apart_and_left_alone() {
         assert_eq!(restored.err(), Some(FlashError::Foreign));
         assert!(store.flash().bytes().iter().all(|byte| *byte == fill) && store.flash().erases() == [0; 4]);
         let append = block_on(store.append(&Event::Forget { guarantee_fingerprint: 0 }));
-        assert_eq!((append, block_on(store.read_event(0, &mut [0]))), (Err(FlashError::Closed), Err(FlashError::Closed)));
+        assert_eq!(
+            (append, block_on(store.read_event(0, &mut [0]))),
+            (Err(FlashError::Closed), Err(FlashError::Closed))
+        );
     }
 }
 
@@ -72,7 +82,9 @@ fn records_of_others_are_refused() {
     let life = plain(100);
     for steps in [1, 100] {
         let flash = after(&life, steps).0.into_flash();
-        let other = Policy::<f32>::new(&TINY, Settings { seed: 7, noise_variance: 0.3, ..Settings::default() }).unwrap();
+        let other =
+            Policy::<f32>::new(&TINY, Settings { seed: 7, noise_variance: 0.3, ..Settings::default() })
+                .unwrap();
         let expected = FlashError::Record(RecordError::Policy);
         assert_eq!(restore(flash.clone(), &other).err(), Some(expected));
 
@@ -88,7 +100,8 @@ fn records_of_others_are_refused() {
         let mut pages = Flash::new(6);
         pages.bytes_mut()[..4096].copy_from_slice(flash.bytes());
         let mut store = FlashStore::new(pages, larger);
-        let restored = block_on(store.restore(&life.policy, &mut vacant(&life.policy), &mut scratch(&life.policy)));
+        let restored =
+            block_on(store.restore(&life.policy, &mut vacant(&life.policy), &mut scratch(&life.policy)));
         assert_eq!(restored, Err(FlashError::Layout));
 
         // The header of the first record, 16 bytes into it, with a later version.
@@ -108,7 +121,8 @@ fn records_of_others_are_refused() {
 fn a_refused_event_changes_nothing() {
     let life = plain(10);
     let (mut store, mut learner) = after(&life, 10);
-    let (state, region, mut workspace) = (bytes(&learner), store.flash().bytes().to_vec(), scratch(&life.policy));
+    let (state, region, mut workspace) =
+        (bytes(&learner), store.flash().bytes().to_vec(), scratch(&life.policy));
     let event = Event::Feedback { round: 99, reward: 0.5, weight: 1.0 };
     let user = learner.bind(&life.policy, &mut workspace).unwrap();
     let refused = block_on(Device::new(user, &mut store).run_async(&mut Command::event(event)));
@@ -173,9 +187,15 @@ fn a_flipped_bit_is_never_used() {
                 Ok((_, learner, restored)) => {
                     assert!(restored.torn, "a lost event is noticed: bit {bit} after {steps} steps");
                     assert_eq!(bytes(&learner), life.states[steps - 1], "bit {bit} after {steps} steps");
-                    let changed = before.as_ref().is_some_and(|before| before.bytes()[bit / 8] != flash.bytes()[bit / 8]);
+                    let changed = before
+                        .as_ref()
+                        .is_some_and(|before| before.bytes()[bit / 8] != flash.bytes()[bit / 8]);
                     let padding = flash.bytes()[bit / 8] == 0xff;
-                    assert!(changed || padding, "only the last event can look like one that was cut short: byte {}", bit / 8);
+                    assert!(
+                        changed || padding,
+                        "only the last event can look like one that was cut short: byte {}",
+                        bit / 8
+                    );
                     shorter += 1;
                 }
                 Err(FlashError::Damaged | FlashError::Foreign | FlashError::Record(_)) => refused += 1,
@@ -194,7 +214,8 @@ fn a_page_with_damaged_marks_is_refused_and_left_alone() {
     let mut damaged = after(&life, 20).0.into_flash();
     damaged.bytes_mut()[..4].fill(0xff); // not begun
     damaged.bytes_mut()[1023] = 0; // but full
-    let (mut store, mut learner) = (FlashStore::new(damaged.clone(), layout::<Flash>(&TINY, 2)), vacant(&life.policy));
+    let (mut store, mut learner) =
+        (FlashStore::new(damaged.clone(), layout::<Flash>(&TINY, 2)), vacant(&life.policy));
     for _ in 0..2 {
         let restored = block_on(store.restore(&life.policy, &mut learner, &mut scratch(&life.policy)));
         assert_eq!(restored, Err(FlashError::Damaged));
@@ -233,7 +254,9 @@ fn a_host_reads_the_state_and_replays_it() {
     let user = learner.bind(&life.policy, &mut workspace).unwrap();
     let mut pieces = [50, 1, 256, 700].map(|length| {
         let (mut snapshot, mut chunk) = (vec![], vec![0; length]);
-        while let read @ 1.. = block_on(store.read_snapshot(&user, u32::try_from(snapshot.len()).unwrap(), &mut chunk)).unwrap() {
+        while let read @ 1.. =
+            block_on(store.read_snapshot(&user, u32::try_from(snapshot.len()).unwrap(), &mut chunk)).unwrap()
+        {
             snapshot.extend_from_slice(&chunk[..read]);
         }
         snapshot
@@ -284,17 +307,26 @@ fn a_staged_snapshot_is_verified_before_it_counts() {
         let mut user = learner.bind(&life.policy, &mut workspace).unwrap();
         block_on(store.stage_commit(&mut user, u32::try_from(length).unwrap()))
     };
-    let expect = |store: &mut FlashStore<Flash>, learner: &mut Known, bytes_staged: &[u8], error: FlashError| {
-        block_on(store.stage_write(0, bytes_staged)).unwrap();
-        assert_eq!(commit(store, learner, bytes_staged.len()), Err(error));
-        assert_eq!(bytes(learner), life.states[50]);
-        assert_eq!(bytes(&restore(store.flash().clone(), &life.policy).unwrap().1), life.states[50]);
-    };
-    expect(&mut store, &mut learner, &snapshot[..snapshot.len() - 1], FlashError::Record(RecordError::Truncated));
+    let expect =
+        |store: &mut FlashStore<Flash>, learner: &mut Known, bytes_staged: &[u8], error: FlashError| {
+            block_on(store.stage_write(0, bytes_staged)).unwrap();
+            assert_eq!(commit(store, learner, bytes_staged.len()), Err(error));
+            assert_eq!(bytes(learner), life.states[50]);
+            assert_eq!(bytes(&restore(store.flash().clone(), &life.policy).unwrap().1), life.states[50]);
+        };
+    expect(
+        &mut store,
+        &mut learner,
+        &snapshot[..snapshot.len() - 1],
+        FlashError::Record(RecordError::Truncated),
+    );
     let mut wrong = snapshot.clone();
     wrong[150] ^= 4;
     block_on(store.stage_write(0, &wrong)).unwrap();
-    assert_eq!(commit(&mut store, &mut learner, 5), Err(FlashError::Offset { expected: u32::try_from(wrong.len()).unwrap() }));
+    assert_eq!(
+        commit(&mut store, &mut learner, 5),
+        Err(FlashError::Offset { expected: u32::try_from(wrong.len()).unwrap() })
+    );
     assert!(matches!(commit(&mut store, &mut learner, wrong.len()), Err(FlashError::Record(_))));
     let mut other = vacant(&life.policy);
     other.start(&life.policy, user_hash("eve")).unwrap();
@@ -325,7 +357,10 @@ fn a_device_with_which_nothing_has_happened_becomes_a_place_of_somebody() {
         block_on(store.stage_commit(user, u32::try_from(snapshot.len()).unwrap()))
     };
     for name in ["eve", "ana"] {
-        assert_eq!(staged(name, &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap()), Ok(()));
+        assert_eq!(
+            staged(name, &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap()),
+            Ok(())
+        );
         assert_eq!((learner.user(), store.header().unwrap().user), (user_hash(name), user_hash(name)));
         let (again, restored) = restore(store.flash().clone(), &life.policy).unwrap();
         assert_eq!((restored.user(), again.header().unwrap().user), (user_hash(name), user_hash(name)));
@@ -363,12 +398,17 @@ fn snapshots_are_as_long_as_promised() {
 fn lifetimes_are_those_of_the_documentation() {
     const MICROBIT: Layout = Layout::new::<Blocking<Mock<4, 1024>>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
     const SECTORS: Layout = Layout::new::<Mock<4, 262_144>>(0, 1 << 20, max_len::<f32>(&AGENT, 8));
-    let (microbit, sectors) = (MICROBIT.lifetime(&TAU2, 0, 10_000, 100), SECTORS.lifetime(&AGENT, 0, 100_000, 100));
+    let (microbit, sectors) =
+        (MICROBIT.lifetime(&TAU2, 0, 10_000, 100), SECTORS.lifetime(&AGENT, 0, 100_000, 100));
     println!("tau2 in 16 pages of 1 KB: {} interactions, {microbit} years", MICROBIT.interactions(&TAU2, 0));
-    println!("agent in 4 sectors of 256 KB: {} interactions, {sectors} years", SECTORS.interactions(&AGENT, 0));
+    println!(
+        "agent in 4 sectors of 256 KB: {} interactions, {sectors} years",
+        SECTORS.interactions(&AGENT, 0)
+    );
     assert_eq!((microbit as u32, sectors as u32), (35, 16_295));
     // With a coin for every component of every decision.
-    let (microbit, sectors) = (MICROBIT.lifetime(&TAU2, 3, 10_000, 100), SECTORS.lifetime(&AGENT, 3, 100_000, 100));
+    let (microbit, sectors) =
+        (MICROBIT.lifetime(&TAU2, 3, 10_000, 100), SECTORS.lifetime(&AGENT, 3, 100_000, 100));
     println!("with coins {microbit} and {sectors} years");
     assert_eq!((microbit as u32, sectors as u32), (28, 13_787));
 }
@@ -386,15 +426,19 @@ fn the_longest_decision_is_stored() {
     assert_eq!(coins.len(), 3);
     let chosen = coins.iter().map(|coin| &TAU2.contrasts()[usize::from(coin.contrast)]);
     let mut values = TAU2.values(Action(0)).unwrap();
-    chosen.for_each(|contrast| values[contrast.component().unwrap()] = contrast.prefer[contrast.component().unwrap()]);
+    chosen.for_each(|contrast| {
+        values[contrast.component().unwrap()] = contrast.prefer[contrast.component().unwrap()]
+    });
     let action = TAU2.action(&values).unwrap();
     let layout = layout::<Flash>(&TAU2, 2);
-    let (mut store, mut learner, mut workspace) = begin(Flash::new(layout.region().len() / 1024), layout, &policy);
+    let (mut store, mut learner, mut workspace) =
+        begin(Flash::new(layout.region().len() / 1024), layout, &policy);
     let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
     let all = Event::Permissions(TAU2.all_actions());
     block_on(device.run_async(&mut Command::event(all))).unwrap();
     for round in 1..=200 {
-        let event = Event::Decision { round, action, baseline: 0.5, context, at: u32::MAX, coins: coins.clone() };
+        let event =
+            Event::Decision { round, action, baseline: 0.5, context, at: u32::MAX, coins: coins.clone() };
         block_on(device.run_async(&mut Command::event(event))).unwrap();
     }
     assert_eq!(device.user().coins(device.user().id(200)).count(), coins.len());
@@ -432,7 +476,9 @@ fn both_forms_leave_the_same_bytes() {
         life.perform(&mut store, &mut learner, &mut workspace, index).unwrap();
         let mut user = other.with(&life.policy, &mut workspace).unwrap();
         match step {
-            Step::Event(event) => Device::new(user, &mut blocking).run(&mut Command::event(event.clone())).unwrap(),
+            Step::Event(event) => {
+                Device::new(user, &mut blocking).run(&mut Command::event(event.clone())).unwrap()
+            }
             Step::Compact => blocking.compact(&user).unwrap(),
             Step::Stage(snapshot) => {
                 for (at, chunk) in (0..).step_by(37).zip(snapshot.chunks(37)) {
@@ -446,7 +492,8 @@ fn both_forms_leave_the_same_bytes() {
     assert!(store.statistics().generation > 4, "{:?}", store.statistics());
     assert_eq!((store.statistics(), bytes(&learner)), (blocking.statistics(), bytes(&other)));
 
-    let (mut store, mut blocking) = (FlashStore::new(store.into_flash(), layout), FlashStore::new(blocking.into_flash(), layout));
+    let (mut store, mut blocking) =
+        (FlashStore::new(store.into_flash(), layout), FlashStore::new(blocking.into_flash(), layout));
     let restored = block_on(store.restore(&life.policy, &mut learner, &mut workspace));
     assert_eq!(restored, blocking.restore(&life.policy, &mut other, &mut workspace));
     assert_eq!((bytes(&learner), bytes(&other)), (life.states[400].clone(), life.states[400].clone()));
@@ -519,7 +566,8 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
 #[test]
 fn the_free_room_is_what_is_left() {
     let life = plain(200);
-    let (mut store, mut learner, mut workspace) = begin(Flash::new(4), layout::<Flash>(&TINY, 2), &life.policy);
+    let (mut store, mut learner, mut workspace) =
+        begin(Flash::new(4), layout::<Flash>(&TINY, 2), &life.policy);
     let all = store.statistics().free;
     let (mut least, mut compactions) = (all, 0);
     for step in 0..200 {

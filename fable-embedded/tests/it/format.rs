@@ -10,7 +10,9 @@ use std::path::Path;
 mod listed {
     use defmt::Format;
     use fable_embedded::entropy::EntropyError;
-    use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, StartError, Statistics};
+    use fable_embedded::flash::{
+        Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, StartError, Statistics,
+    };
     use fable_embedded::mock::{Mock, MockError};
     use fable_embedded::{Device, Receipts, Server, Volatile};
 
@@ -43,6 +45,7 @@ mod listed {
 /// A type that is added has to be added above.
 #[test]
 fn every_public_type_is_listed() {
-    let unlisted = declared::unlisted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), include_str!("format.rs"));
+    let unlisted =
+        declared::unlisted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), include_str!("format.rs"));
     assert!(unlisted.is_empty(), "{unlisted:?}");
 }

@@ -13,7 +13,10 @@ use rand_xoshiro::{Xoshiro128PlusPlus, rand_core::SeedableRng};
 /// A body with a right checksum, stuffed.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let sum = !body.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+        (0..8).fold(
+            sum ^ u32::from(*byte),
+            |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 },
+        )
     });
     let mut bytes = cobs::encode_vec(&[body, &sum.to_le_bytes()].concat());
     bytes.push(0);
@@ -27,18 +30,25 @@ fn below(random: &mut Xoshiro128PlusPlus, bound: usize) -> usize {
 /// A request that is mostly fine.
 fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
     let context = WireContext::new(&Context::new(&TAU2, None, &[]).unwrap());
-    let number = |random: &mut Xoshiro128PlusPlus| f64::from(random.next_u32()) / f64::from(u32::MAX) * 2.2 - 1.1;
+    let number =
+        |random: &mut Xoshiro128PlusPlus| f64::from(random.next_u32()) / f64::from(u32::MAX) * 2.2 - 1.1;
     let (reward, round) = (number(random), random.next_u32() % 40);
     let action = u16::try_from(below(random, 19)).unwrap();
     let request = match below(random, 19) {
         0 => Request::Hello,
         1 => {
             let coordinate = u16::try_from(below(random, 30)).unwrap();
-            return (Request::Onboard { response: reward, precision: 2.0 }, write_entry(coordinate, number(random)).to_vec());
+            return (
+                Request::Onboard { response: reward, precision: 2.0 },
+                write_entry(coordinate, number(random)).to_vec(),
+            );
         }
         2 => {
             let words = (random.next_u32() & 0x3_ffff).to_le_bytes();
-            return (Request::Decide { context, at: round }, if round % 2 == 0 { words.to_vec() } else { vec![] });
+            return (
+                Request::Decide { context, at: round },
+                if round % 2 == 0 { words.to_vec() } else { vec![] },
+            );
         }
         3 => Request::Feedback { incarnation: random.next_u32() % 2, round, reward, weight: 1.0, now: 0 },
         4 => Request::Observe { context, action, reward, weight: 0.5 },
@@ -76,7 +86,8 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
 /// All that can be seen of a user; every byte of it takes its time.
 fn look(user: &User<'_, f32>, all: bool) -> impl PartialEq + use<> {
     let packed: Vec<u32> = user.posterior().packed().iter().map(|number| number.to_bits()).collect();
-    let evidence: Vec<u32> = (0..8).flat_map(|component| (0..4).map(move |value| user.evidence(component, value))).collect();
+    let evidence: Vec<u32> =
+        (0..8).flat_map(|component| (0..4).map(move |value| user.evidence(component, value))).collect();
     let waiting: Vec<DecisionId> = user.waiting(0).collect();
     let bytes = all.then(|| bytes(user.snapshot()));
     (State::clone(user), packed, evidence, user.profile().to_vec(), waiting, bytes)
@@ -95,8 +106,14 @@ fn pelt(frames: u32, policy: &Policy<'static, f32>) {
             // Anything with a right checksum.
             1 => {
                 let tag = random.next_u32() as u8 % 24;
-                let rest = (0..below(&mut random, 60)).map(|_| random.next_u32() as u8 & random.next_u32() as u8);
-                sealed(&[VERSION, turn as u8, (turn >> 8) as u8, 0, 0, tag].into_iter().chain(rest).collect::<Vec<_>>())
+                let rest =
+                    (0..below(&mut random, 60)).map(|_| random.next_u32() as u8 & random.next_u32() as u8);
+                sealed(
+                    &[VERSION, turn as u8, (turn >> 8) as u8, 0, 0, tag]
+                        .into_iter()
+                        .chain(rest)
+                        .collect::<Vec<_>>(),
+                )
             }
             _ => {
                 let (request, payload) = request(&mut random);
@@ -113,7 +130,8 @@ fn pelt(frames: u32, policy: &Policy<'static, f32>) {
         }
         let before = look(server.device().user(), turn % 64 == 0);
         let replies = send!(server, frame);
-        let changing = replies.iter().any(|(_, reply, _)| matches!(reply, Reply::Done { .. } | Reply::Decided { .. }));
+        let changing =
+            replies.iter().any(|(_, reply, _)| matches!(reply, Reply::Done { .. } | Reply::Decided { .. }));
         if changing {
             done += 1;
         } else {
@@ -122,7 +140,10 @@ fn pelt(frames: u32, policy: &Policy<'static, f32>) {
         }
         if turn % 64 == 0 {
             send!(server, [0]);
-            assert!(matches!(send!(server, framed(200, &Request::Hello, &[]))[..], [(200, Reply::Hello(_), _)]));
+            assert!(matches!(
+                send!(server, framed(200, &Request::Hello, &[]))[..],
+                [(200, Reply::Hello(_), _)]
+            ));
         }
     }
     assert!(refused > frames / 4 && done > frames / 40, "{refused} refused, {done} done of {frames}");

@@ -42,7 +42,9 @@ fn plain(sent: &[u8]) -> Reply {
 fn open(server: &mut Keyed<'_>, key: &Key, host: u64) -> Session {
     let sent = push(server, &framed(1, &Request::Open { nonce: host }, &[]));
     let mut frame = sent.strip_suffix(&[0]).unwrap().to_vec();
-    let (Reply::Opened { nonce, count }, []) = Frame::open(&mut frame).unwrap().reply().unwrap() else { panic!("{sent:?}") };
+    let (Reply::Opened { nonce, count }, []) = Frame::open(&mut frame).unwrap().reply().unwrap() else {
+        panic!("{sent:?}")
+    };
     Session::new(key, host, nonce, count)
 }
 
@@ -81,7 +83,11 @@ fn without_a_seal_nothing_is_answered_but_open() {
             Request::Forget,
         ];
         for request in requests {
-            assert_eq!(plain(&push(server, &framed(2, &request, &[]))), Reply::Fault(Fault::Locked), "{request:?}");
+            assert_eq!(
+                plain(&push(server, &framed(2, &request, &[]))),
+                Reply::Fault(Fault::Locked),
+                "{request:?}"
+            );
         }
         // Opening alone opens nothing.
         let session = open(server, &KEY, 5);
@@ -92,7 +98,8 @@ fn without_a_seal_nothing_is_answered_but_open() {
         let (counter, reply) = answer(&session, &push(server, &sealed(&session, 7, 3, &decide())));
         assert!(counter == 7 && matches!(reply, Reply::Decided { round: 1, .. }));
         // A refusal is sealed like any other answer.
-        let (_, reply) = answer(&session, &push(server, &sealed(&session, 8, 4, &Request::Commit { length: 1 })));
+        let (_, reply) =
+            answer(&session, &push(server, &sealed(&session, 8, 4, &Request::Commit { length: 1 })));
         assert!(matches!(reply, Reply::Fault(Fault::Storage(_))));
     });
 }
@@ -101,7 +108,10 @@ fn without_a_seal_nothing_is_answered_but_open() {
 fn a_wrong_key_opens_nothing() {
     with(3, |server| {
         let session = open(server, &Key::new([9; 16]), 5);
-        assert_eq!(plain(&push(server, &sealed(&session, 1, 2, &Request::Hello))), Reply::Fault(Fault::Session));
+        assert_eq!(
+            plain(&push(server, &sealed(&session, 1, 2, &Request::Hello))),
+            Reply::Fault(Fault::Session)
+        );
     });
 }
 
@@ -124,7 +134,10 @@ fn any_flipped_bit_is_refused() {
                 let sent = push(server, &forged);
                 if !sent.is_empty() {
                     let reply = plain(&sent);
-                    assert!(matches!(reply, Reply::Fault(Fault::Session | Fault::Locked)), "{place} {bit}: {reply:?}");
+                    assert!(
+                        matches!(reply, Reply::Fault(Fault::Session | Fault::Locked)),
+                        "{place} {bit}: {reply:?}"
+                    );
                 } // a reply by its first bit, which is not answered
                 assert_eq!(bytes(server.device().user().snapshot()), before, "{place} {bit}");
             }
@@ -139,17 +152,25 @@ fn what_was_sent_before_is_refused() {
     let mut recorded = vec![];
     with(3, |server| {
         let session = open(server, &KEY, 5);
-        let frames: Vec<_> = (1..=4).map(|counter| sealed(&session, counter, 10 + counter, &decide())).collect();
+        let frames: Vec<_> =
+            (1..=4).map(|counter| sealed(&session, counter, 10 + counter, &decide())).collect();
         recorded.clone_from(&frames);
         // Out of order: the third is ahead of the second.
-        for (frame, round) in
-            [(&frames[0], Some(1)), (&frames[2], Some(2)), (&frames[1], None), (&frames[0], None), (&frames[2], None)]
-        {
+        for (frame, round) in [
+            (&frames[0], Some(1)),
+            (&frames[2], Some(2)),
+            (&frames[1], None),
+            (&frames[0], None),
+            (&frames[2], None),
+        ] {
             let before = bytes(server.device().user().snapshot());
             let sent = push(server, frame);
             if let Some(round) = round {
                 let decided = answer(&session, &sent).1;
-                assert!(matches!(decided, Reply::Decided { round: found, .. } if found == round), "{decided:?}");
+                assert!(
+                    matches!(decided, Reply::Decided { round: found, .. } if found == round),
+                    "{decided:?}"
+                );
             } else {
                 assert_eq!(plain(&sent), Reply::Fault(Fault::Session));
                 assert_eq!(bytes(server.device().user().snapshot()), before);
@@ -162,13 +183,19 @@ fn what_was_sent_before_is_refused() {
         // A session that somebody else opens ends nothing, until it is used by one who can.
         let stranger = open(server, &Key::new([1; 16]), 6);
         assert_eq!(plain(&push(server, &sealed(&stranger, 1, 1, &decide()))), Reply::Fault(Fault::Session));
-        assert!(matches!(answer(&session, &push(server, &sealed(&session, 10, 51, &Request::Hello))).1, Reply::Hello(_)));
+        assert!(matches!(
+            answer(&session, &push(server, &sealed(&session, 10, 51, &Request::Hello))).1,
+            Reply::Hello(_)
+        ));
         let next = open(server, &KEY, 5); // the same host's nonce makes another session
         assert_ne!(next, session);
         for frame in &frames {
             assert_eq!(plain(&push(server, frame)), Reply::Fault(Fault::Session));
         }
-        assert!(matches!(answer(&next, &push(server, &sealed(&next, 1, 52, &Request::Hello))).1, Reply::Hello(_)));
+        assert!(matches!(
+            answer(&next, &push(server, &sealed(&next, 1, 52, &Request::Hello))).1,
+            Reply::Hello(_)
+        ));
         let late = push(server, &sealed(&session, 11, 53, &Request::Hello));
         assert_eq!(plain(&late), Reply::Fault(Fault::Session), "the session before has ended");
     });

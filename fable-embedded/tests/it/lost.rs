@@ -89,7 +89,8 @@ impl<const W: usize, const P: usize> Trial<W, P> {
 
     fn restore(&self, flash: Mock<W, P>) -> Result<(FlashStore<Mock<W, P>>, Known, Restored), FlashError> {
         let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
-        let restored = block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
+        let restored =
+            block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
         Ok((store, learner, restored))
     }
 
@@ -97,13 +98,20 @@ impl<const W: usize, const P: usize> Trial<W, P> {
     fn judge(&self, flash: Mock<W, P>, step: usize, right: &[&Vec<u8>]) -> Outcome {
         let Ok((store, learner, restored)) = self.restore(flash) else { return Outcome::Refused };
         let found = bytes(&learner);
-        let older = || self.life.states[..step].iter().rposition(|state| *state == found).expect("a state that there was");
+        let older = || {
+            self.life.states[..step]
+                .iter()
+                .rposition(|state| *state == found)
+                .expect("a state that there was")
+        };
         if restored.rolled_back {
             let (store, again, repeated) = self.restore(store.into_flash()).unwrap();
             // It is said until something is stored, as the end of forgetting is at once.
             assert!((repeated.rolled_back || restored.repaired) && again == learner);
             self.go_on(store, again);
-            return Outcome::RolledBack(self.life.states[..=step].iter().rposition(|state| *state == found).unwrap());
+            return Outcome::RolledBack(
+                self.life.states[..=step].iter().rposition(|state| *state == found).unwrap(),
+            );
         }
         if right.contains(&&found) {
             self.go_on(store, learner);
@@ -136,8 +144,12 @@ impl<const W: usize, const P: usize> Trial<W, P> {
         let mut count = Count::default();
         for (step, moment) in self.moments.iter().enumerate().step_by(stride) {
             for page in self.pages() {
-                let outcome = self.judge(Self::blank(moment.flash.clone(), page), step, &[&self.life.states[step]]);
-                assert!(!matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)), "step {step}, page {page}: {outcome:?}");
+                let outcome =
+                    self.judge(Self::blank(moment.flash.clone(), page), step, &[&self.life.states[step]]);
+                assert!(
+                    !matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)),
+                    "step {step}, page {page}: {outcome:?}"
+                );
                 count.add(outcome);
             }
         }
@@ -151,7 +163,9 @@ impl<const W: usize, const P: usize> Trial<W, P> {
         for (step, moment) in self.moments.iter().enumerate().step_by(stride) {
             let reached = self.reached(&moment.flash);
             for page in self.pages() {
-                for (before, earlier) in self.moments[..step].iter().enumerate().skip(step % 3).step_by(stride) {
+                for (before, earlier) in
+                    self.moments[..step].iter().enumerate().skip(step % 3).step_by(stride)
+                {
                     let (mut flash, at) = (moment.flash.clone(), page * P);
                     flash.bytes_mut()[at..][..P].copy_from_slice(&earlier.flash.bytes()[at..][..P]);
                     if flash.bytes() == moment.flash.bytes() {
@@ -160,7 +174,10 @@ impl<const W: usize, const P: usize> Trial<W, P> {
                     let outcome = self.judge(flash, step, &[&self.life.states[step]]);
                     if let Outcome::Older(found) | Outcome::Torn(found) = outcome {
                         let newest = page + 1 == reached && self.reached(&earlier.flash) == reached;
-                        assert!(newest && earlier.generation == moment.generation, "step {step}, page {page} of step {before}");
+                        assert!(
+                            newest && earlier.generation == moment.generation,
+                            "step {step}, page {page} of step {before}"
+                        );
                         assert_eq!(self.life.states[found], self.life.states[before]);
                     }
                     count.add(outcome);
@@ -179,7 +196,10 @@ impl<const W: usize, const P: usize> Trial<W, P> {
                 let (front, back) = flash.bytes_mut().split_at_mut(one * P);
                 front[other * P..][..P].swap_with_slice(&mut back[..P]);
                 let outcome = self.judge(flash, step, &[&self.life.states[step]]);
-                assert!(!matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)), "step {step}, {one} and {other}: {outcome:?}");
+                assert!(
+                    !matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)),
+                    "step {step}, {one} and {other}: {outcome:?}"
+                );
                 count.add(outcome);
             }
         }
@@ -197,7 +217,9 @@ impl<const W: usize, const P: usize> Trial<W, P> {
                     flash.bytes_mut()[page * P + bit / 8] ^= 1 << (bit % 8);
                     let outcome = self.judge(flash, step, &[&self.life.states[step]]);
                     match outcome {
-                        Outcome::Torn(found) => assert_eq!(self.life.states[found], self.life.states[step - 1]),
+                        Outcome::Torn(found) => {
+                            assert_eq!(self.life.states[found], self.life.states[step - 1])
+                        }
                         Outcome::Older(_) => panic!("step {step}, page {page}, bit {bit}: {outcome:?}"),
                         Outcome::Exact | Outcome::RolledBack(_) | Outcome::Refused => {}
                     }
@@ -223,8 +245,15 @@ impl<const W: usize, const P: usize> Trial<W, P> {
                 }
                 // Nobody knows whether the step was done.
                 for page in self.pages() {
-                    let outcome = self.judge(Self::blank(flash.clone(), page), step + 1, &[&states[step], &states[step + 1]]);
-                    assert!(!matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)), "{step}, {after}, {page}: {outcome:?}");
+                    let outcome = self.judge(
+                        Self::blank(flash.clone(), page),
+                        step + 1,
+                        &[&states[step], &states[step + 1]],
+                    );
+                    assert!(
+                        !matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)),
+                        "{step}, {after}, {page}: {outcome:?}"
+                    );
                     count.add(outcome);
                 }
                 // A start has said whether it was.
@@ -233,7 +262,10 @@ impl<const W: usize, const P: usize> Trial<W, P> {
                 let flash = store.into_flash();
                 for page in self.pages() {
                     let outcome = self.judge(Self::blank(flash.clone(), page), step + 1, &[&bytes(&learner)]);
-                    assert!(!matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)), "{step}, {after}, {page}: {outcome:?}");
+                    assert!(
+                        !matches!(outcome, Outcome::Older(_) | Outcome::Torn(_)),
+                        "{step}, {after}, {page}: {outcome:?}"
+                    );
                     count.add(outcome);
                 }
             }
@@ -251,7 +283,9 @@ fn damage<const W: usize, const P: usize>(life: Life, journal: u32, short: usize
     let trial = Trial::<W, P>::new(life, journal);
     let (blank, reverted) = (trial.blank_pages(stride(short)), trial.revert_pages(stride(5 * short)));
     let (swapped, flipped) = (trial.swap_pages(stride(3 * short)), trial.flip_bits(stride(5 * short), 64));
-    println!("words of {W} and pages of {P} bytes, {journal} of journal: blank {blank:?}\n  reverted {reverted:?}");
+    println!(
+        "words of {W} and pages of {P} bytes, {journal} of journal: blank {blank:?}\n  reverted {reverted:?}"
+    );
     println!("  swapped {swapped:?}\n  flipped {flipped:?}");
     assert!(blank.rolled_back > 0 && blank.exact > 0 && blank.refused > 0, "{blank:?}");
     assert!(reverted.rolled_back > 0, "{reverted:?}");
@@ -301,10 +335,12 @@ fn going_on_survives_cuts() {
         for after in (0..).step_by(stride(3)) {
             let (mut store, mut learner, restored) = trial.restore(lost.clone()).unwrap();
             assert!(restored.rolled_back && !restored.torn && !restored.repaired);
-            let (before, observations, mut workspace) = (bytes(&learner), learner.observations(), scratch(&trial.life.policy));
+            let (before, observations, mut workspace) =
+                (bytes(&learner), learner.observations(), scratch(&trial.life.policy));
             store.flash().seed(after);
             store.flash().cut_after(after);
-            let mut device = Device::new(learner.bind(&trial.life.policy, &mut workspace).unwrap(), &mut store);
+            let mut device =
+                Device::new(learner.bind(&trial.life.policy, &mut workspace).unwrap(), &mut store);
             let done = block_on(device.observe_async(&context, Action(1), 0.25));
             let mut flash = store.into_flash();
             if !flash.power_on() {
@@ -314,7 +350,10 @@ fn going_on_survives_cuts() {
             cuts += 1;
             let (store, again, _) = trial.restore(flash).unwrap();
             // The event is the last thing that is written.
-            assert!(bytes(&again) == before || again.observations() == observations + 1, "page {page}, cut {after}");
+            assert!(
+                bytes(&again) == before || again.observations() == observations + 1,
+                "page {page}, cut {after}"
+            );
             trial.go_on(store, again);
         }
         assert!(cuts > 100, "{cuts}");

@@ -23,7 +23,10 @@ const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
     name: "tiny",
     components: &[
         Component::new("b", &[Value::new("1", "", 0.0), Value::new("0", "", 0.0)]),
-        Component::new("a", &[Value::new("new", "", 0.0), Value::new("0", "", 0.0), Value::new("one", "", 0.2)]),
+        Component::new(
+            "a",
+            &[Value::new("new", "", 0.0), Value::new("0", "", 0.0), Value::new("one", "", 0.2)]
+        ),
     ],
     signals: &["s"],
     blocks: &[Block::main(1), Block::main(0)],
@@ -35,8 +38,11 @@ const RENAMES: &[Rename<'static>] = &[Rename::value("a=1", "a=one")];
 
 /// A region with room for both.
 fn layout<F: embedded_storage_async::nor_flash::NorFlash>(journal: u32) -> Layout {
-    let (page, snapshot) = (u32::try_from(F::ERASE_SIZE).unwrap(), max_len::<f32>(&NEXT, R).max(max_len::<f32>(&TINY, R)));
-    let Err(LayoutError::TooSmall { needed }) = Layout::try_new::<F>(0, 0, snapshot) else { panic!("no flash is too small") };
+    let (page, snapshot) =
+        (u32::try_from(F::ERASE_SIZE).unwrap(), max_len::<f32>(&NEXT, R).max(max_len::<f32>(&TINY, R)));
+    let Err(LayoutError::TooSmall { needed }) = Layout::try_new::<F>(0, 0, snapshot) else {
+        panic!("no flash is too small")
+    };
     Layout::try_new::<F>(0, needed + (journal - 2) * page, snapshot).unwrap()
 }
 
@@ -52,10 +58,12 @@ fn boot<const W: usize, const P: usize>(
     let started = match block_on(store.restore(new, &mut learner, &mut workspace)) {
         Err(FlashError::Record(RecordError::Catalog | RecordError::Policy)) => {
             let migration = Migration::new(old, new, RENAMES).unwrap();
-            block_on(store.migrate(&migration, &mut before, &mut learner, &mut workspace)).map(|(restored, _)| {
-                assert!(!restored.rolled_back);
-                true
-            })
+            block_on(store.migrate(&migration, &mut before, &mut learner, &mut workspace)).map(
+                |(restored, _)| {
+                    assert!(!restored.rolled_back);
+                    true
+                },
+            )
         }
         restored => restored.map(|_| false),
     };
@@ -162,17 +170,21 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
     const PAGE: u32 = 1024;
     let start = |flash: Flash, from: bool, catalog: &'static Catalog<'static>| {
         let region = layout::<Flash>(2).region();
-        let layout = Layout::try_new::<Flash>(PAGE, region.len().try_into().unwrap(), max_len::<f32>(&NEXT, R)).unwrap();
+        let layout =
+            Layout::try_new::<Flash>(PAGE, region.len().try_into().unwrap(), max_len::<f32>(&NEXT, R))
+                .unwrap();
         let (mut store, shape) = (FlashStore::new(flash, layout), policy(catalog));
         let (mut then, mut learner) = (vacant(&policy(&TINY)), vacant(&shape));
-        let mut workspace = Workspace::from_storage(vec![0.0; TINY.workspace_len().max(NEXT.workspace_len())]);
+        let mut workspace =
+            Workspace::from_storage(vec![0.0; TINY.workspace_len().max(NEXT.workspace_len())]);
         let mut numbers = [0x5eed, USER].into_iter();
         let (settings, draw) = (Settings::default(), || numbers.next());
         let started = if from {
             let before = Before { catalog: &TINY, settings, renames: RENAMES, learner: &mut then };
             block_on(store.start_from(before, catalog, settings, &mut learner, &mut workspace, draw))
         } else {
-            block_on(store.start(catalog, settings, &mut learner, &mut workspace, draw)).map(|policy| (policy, None))
+            block_on(store.start(catalog, settings, &mut learner, &mut workspace, draw))
+                .map(|policy| (policy, None))
         };
         assert!(then.is_empty());
         (store, learner, started)
@@ -190,7 +202,10 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
     let mut device = Device::new(learner.bind(&old, &mut workspace).unwrap(), &mut store);
     for round in 0..20 {
         let context = Context::new(&TINY, None, &[0.25]).unwrap();
-        block_on(device.run_async(&mut Command::decide(Request::new(&context, &Feasible::all(&TINY)).at(round)))).unwrap();
+        block_on(
+            device.run_async(&mut Command::decide(Request::new(&context, &Feasible::all(&TINY)).at(round))),
+        )
+        .unwrap();
         block_on(device.run_async(&mut Command::observe(&context, Action(2), 0.5))).unwrap();
     }
     let flash = store.into_flash();
@@ -218,7 +233,11 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
             flash = store.into_flash();
         }
         let (policy, migrated) = started.unwrap();
-        assert_eq!((policy.fingerprint(), bytes(&learner)), (new.fingerprint(), bytes(&expected)), "cut {at}");
+        assert_eq!(
+            (policy.fingerprint(), bytes(&learner)),
+            (new.fingerprint(), bytes(&expected)),
+            "cut {at}"
+        );
         assert!(cut || migrated.is_some());
         // From now on it is a start like any other.
         for from in [true, false] {
@@ -284,8 +303,10 @@ fn another_catalog_is_told_from_another_layout_other_settings_and_damage() {
 #[test]
 fn a_prior_of_the_old_catalog_does_not_go_along() {
     type Flash = Mock<4, 1024>;
-    let (snapshot, prior) =
-        (max_len::<f32>(&NEXT, R).max(max_len::<f32>(&TINY, R)), prior_len::<f32>(&NEXT).max(prior_len::<f32>(&TINY)));
+    let (snapshot, prior) = (
+        max_len::<f32>(&NEXT, R).max(max_len::<f32>(&TINY, R)),
+        prior_len::<f32>(&NEXT).max(prior_len::<f32>(&TINY)),
+    );
     let layout = Layout::try_with_prior::<Flash>(0, 24 * 1024, snapshot, prior).unwrap();
     let (base, new) = (policy(&TINY), policy(&NEXT));
     let mut packed = vec![0.0; TINY.layout().packed_len()];
@@ -316,7 +337,8 @@ fn a_prior_of_the_old_catalog_does_not_go_along() {
                 let started = match restored {
                     Err(FlashError::Record(RecordError::Catalog)) => {
                         let migration = Migration::new(old, &new, RENAMES).unwrap();
-                        block_on(store.migrate(&migration, &mut before, &mut learner, &mut scratch(&new))).map(drop)
+                        block_on(store.migrate(&migration, &mut before, &mut learner, &mut scratch(&new)))
+                            .map(drop)
                     }
                     restored => restored.map(drop),
                 };

@@ -2,7 +2,9 @@
 //!
 //! `FABLE_LONG=1 cargo test -p fable-embedded --test it power::` makes more than 100,000 cuts.
 
-use crate::common::{Known, Life, Scratch, Step, TINY, USER, begin, bytes, layout, remembers, scratch, vacant};
+use crate::common::{
+    Known, Life, Scratch, Step, TINY, USER, begin, bytes, layout, remembers, scratch, vacant,
+};
 use core::cell::Cell;
 use fable_core::journal::Event;
 use fable_embedded::flash::{FlashError, FlashStore, Layout, block_on};
@@ -40,14 +42,16 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
 
     fn restore(&self, flash: Mock<W, P>) -> Result<(FlashStore<Mock<W, P>>, Known), FlashError> {
         let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
-        let restored = block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
+        let restored =
+            block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)))?;
         assert!(!restored.rolled_back, "a power cut is not a lost page");
         Ok((store, learner))
     }
 
     /// The flash before every step.
     fn checkpoints(&self, strict: bool) -> Vec<Mock<W, P>> {
-        let (mut store, mut learner, mut workspace) = begin(self.flash(strict), self.layout, &self.life.policy);
+        let (mut store, mut learner, mut workspace) =
+            begin(self.flash(strict), self.layout, &self.life.policy);
         let mut flashes = vec![];
         for step in 0..self.life.steps.len() {
             flashes.push(store.flash().clone());
@@ -63,7 +67,8 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
         for after in again {
             flash.cut_after(*after);
             let (mut store, mut learner) = (FlashStore::new(flash, self.layout), vacant(&self.life.policy));
-            let restored = block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)));
+            let restored =
+                block_on(store.restore(&self.life.policy, &mut learner, &mut scratch(&self.life.policy)));
             flash = store.into_flash();
             assert!(restored.is_err() || restored.is_ok_and(|restored| !restored.rolled_back));
             if flash.power_on() {
@@ -73,7 +78,9 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
         let (mut store, mut learner) = self.restore(flash).unwrap();
         let states = &self.life.states;
         let found = bytes(&learner);
-        let done = if found == states[step + 1] && (found != states[step] || !matches!(self.life.steps[step], Step::Event(_))) {
+        let done = if found == states[step + 1]
+            && (found != states[step] || !matches!(self.life.steps[step], Step::Event(_)))
+        {
             step + 1
         } else {
             assert_eq!(found, states[step], "neither before nor after step {step}");
@@ -188,7 +195,9 @@ fn random<const W: usize, const P: usize>(life: &Life, lives: u64) -> u64 {
             random = mix(&[random]);
             store.flash().seed(random);
             store.flash().cut_after((random >> 8) & [0x7f, 0xff, 0xff, 0x1fff][random as usize % 4]); // a compaction takes 2,500
-            while step < life.steps.len() && life.perform(&mut store, &mut learner, &mut workspace, step).is_ok() {
+            while step < life.steps.len()
+                && life.perform(&mut store, &mut learner, &mut workspace, step).is_ok()
+            {
                 step += 1;
             }
             let mut flash = store.into_flash();
@@ -210,9 +219,15 @@ fn lives_on_every_geometry_survive_random_cuts() {
     let life = Life::tau2(64);
     let factor = if long() { 80 } else { 1 };
     let mut cuts = 0;
-    cuts += random::<1, 1024>(&life, 20 * factor) + random::<4, 1024>(&life, 20 * factor) + random::<8, 1024>(&life, 20 * factor);
-    cuts += random::<1, 4096>(&life, 8 * factor) + random::<4, 4096>(&life, 8 * factor) + random::<8, 2048>(&life, 8 * factor);
-    cuts += random::<1, 65_536>(&life, factor) + random::<4, 131_072>(&life, factor) + random::<8, 16_384>(&life, 2 * factor);
+    cuts += random::<1, 1024>(&life, 20 * factor)
+        + random::<4, 1024>(&life, 20 * factor)
+        + random::<8, 1024>(&life, 20 * factor);
+    cuts += random::<1, 4096>(&life, 8 * factor)
+        + random::<4, 4096>(&life, 8 * factor)
+        + random::<8, 2048>(&life, 8 * factor);
+    cuts += random::<1, 65_536>(&life, factor)
+        + random::<4, 131_072>(&life, factor)
+        + random::<8, 16_384>(&life, 2 * factor);
     cuts += random::<4, 262_144>(&life, factor) + random::<8, 262_144>(&life, factor);
     println!("{cuts} cuts");
     assert!(cuts > 800 * factor, "{cuts}");
@@ -224,8 +239,9 @@ fn coins_survive_cuts() {
     let life = Life::probed(96);
     assert!(life.coins() > 10, "{}", life.coins());
     let factor = if long() { 40 } else { 1 };
-    let cuts =
-        random::<4, 1024>(&life, 12 * factor) + random::<8, 2048>(&life, 8 * factor) + random::<1, 4096>(&life, 4 * factor);
+    let cuts = random::<4, 1024>(&life, 12 * factor)
+        + random::<8, 2048>(&life, 8 * factor)
+        + random::<1, 4096>(&life, 4 * factor);
     println!("{} coins, {cuts} cuts", life.coins());
     assert!(cuts > 200 * factor, "{cuts}");
     let (done, _) = exhaustive::<4>(&life, true, if long() { 1 } else { 211 });
@@ -246,7 +262,9 @@ fn a_cut_in_format_is_no_state() {
         assert_eq!(flash.power_on(), formatted.is_err());
         match trial.restore(flash.clone()) {
             Ok((_, learner)) => assert_eq!(bytes(&learner), life.states[0]),
-            Err(FlashError::Unformatted | FlashError::Foreign | FlashError::Damaged) => assert!(formatted.is_err()),
+            Err(FlashError::Unformatted | FlashError::Foreign | FlashError::Damaged) => {
+                assert!(formatted.is_err())
+            }
             Err(error) => panic!("{error}"),
         }
         let (store, learner, _) = begin(flash, trial.layout, &life.policy);

@@ -41,7 +41,8 @@ fn policy(catalog: &'static Catalog<'static>, precision: u8) -> Policy<'static, 
 }
 
 fn under(catalog: &'static Catalog<'static>, packed: Vec<f32>) -> Policy<'static, f32> {
-    let factor = Factor::new(catalog.layout(), packed.leak(), &mut vec![0.0; catalog.workspace_len()]).unwrap();
+    let factor =
+        Factor::new(catalog.layout(), packed.leak(), &mut vec![0.0; catalog.workspace_len()]).unwrap();
     Policy::with_prior(catalog, SETTINGS, Prior::Factor(factor)).unwrap()
 }
 
@@ -64,10 +65,14 @@ impl<const W: usize, const P: usize> Board<W, P> {
 
     /// What every start does.
     #[expect(clippy::result_large_err, reason = "the flash comes back, whatever was wrong with it")]
-    fn start(catalog: &'static Catalog<'static>, flash: Mock<W, P>) -> Result<Self, (FlashError, Mock<W, P>)> {
+    fn start(
+        catalog: &'static Catalog<'static>,
+        flash: Mock<W, P>,
+    ) -> Result<Self, (FlashError, Mock<W, P>)> {
         let base = policy(catalog, 0);
         let store = Store::over(flash, layout::<W, P>(catalog));
-        let mut board = Self { catalog, store, policy: base, learner: vacant(&base), workspace: scratch(&base) };
+        let mut board =
+            Self { catalog, store, policy: base, learner: vacant(&base), workspace: scratch(&base) };
         match board.restore() {
             Ok(()) => Ok(board),
             Err(error) => Err((error, board.store.into_flash())),
@@ -133,7 +138,9 @@ impl<const W: usize, const P: usize> Board<W, P> {
     /// Which prior the next incarnation begins from: its precision.
     fn next(&mut self) -> u8 {
         let kept = self.kept(true);
-        match (0..=5).find(|precision| encode_prior(&policy(self.catalog, *precision)).unwrap_or_default() == kept) {
+        match (0..=5)
+            .find(|precision| encode_prior(&policy(self.catalog, *precision)).unwrap_or_default() == kept)
+        {
             Some(precision) => precision,
             None => panic!("not whole"),
         }
@@ -174,10 +181,13 @@ fn forgetting_goes_back_to_the_prior() {
     assert_eq!((board.policy.fingerprint(), board.learner.incarnation()), (fitted.fingerprint(), 1));
     // Of the user nothing is readable; the prior is not the user's.
     let (now, kept) = (bytes(&board.learner), prior(&TAU2, 4));
-    let known = |window: &&[u8]| [&now, &kept].iter().any(|bytes| bytes.windows(12).any(|other| other == *window));
+    let known =
+        |window: &&[u8]| [&now, &kept].iter().any(|bytes| bytes.windows(12).any(|other| other == *window));
     let traces: Vec<&[u8]> = learned[40..].chunks_exact(12).filter(|window| !known(window)).collect();
     assert!(traces.len() > 10);
-    assert!(traces.iter().all(|trace| !board.store.flash().bytes().windows(12).any(|window| window == *trace)));
+    assert!(
+        traces.iter().all(|trace| !board.store.flash().bytes().windows(12).any(|window| window == *trace))
+    );
     assert_eq!((board.kept(false), board.next()), (prior(&TAU2, 4), 4));
 
     let mut twin = twin(&fitted, 1);
@@ -225,7 +235,10 @@ fn a_snapshot_from_a_host_does_not_keep_the_next_user_from_beginning() {
     board.load(&prior(&TINY, 4)).unwrap();
     board.forget().unwrap();
     board.go_on().unwrap();
-    assert_eq!((board.policy.fingerprint(), board.learner.incarnation()), (policy(&TINY, 4).fingerprint(), 1));
+    assert_eq!(
+        (board.policy.fingerprint(), board.learner.incarnation()),
+        (policy(&TINY, 4).fingerprint(), 1)
+    );
     board.play().unwrap();
 }
 
@@ -242,7 +255,10 @@ fn who_has_not_begun_begins_from_it() {
         board.load(&prior(&TINY, 2)).unwrap();
         assert!(board.store.outdated());
         let board = Board::start(&TINY, board.store.into_flash()).map_err(|(error, _)| error).unwrap();
-        assert_eq!((board.policy.fingerprint(), board.learner.incarnation()), (policy(&TINY, 2).fingerprint(), 0));
+        assert_eq!(
+            (board.policy.fingerprint(), board.learner.incarnation()),
+            (policy(&TINY, 2).fingerprint(), 0)
+        );
     }
 }
 
@@ -260,7 +276,9 @@ fn what_does_not_belong_is_refused_and_changes_nothing() {
 
     let good = prior(&TAU2, 2);
     let other = Settings { noise_variance: 1.0, ..SETTINGS };
-    let factor = Factor::new(TAU2.layout(), policy_numbers(&good).leak(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
+    let factor =
+        Factor::new(TAU2.layout(), policy_numbers(&good).leak(), &mut vec![0.0; TAU2.workspace_len()])
+            .unwrap();
     let other = encode_prior(&Policy::with_prior(&TAU2, other, Prior::Factor(factor)).unwrap()).unwrap();
     let wide: Vec<f64> = policy_numbers(&good).iter().map(|number| f64::from(*number)).collect();
     let wide = Factor::new(TAU2.layout(), wide.leak(), &mut vec![0.0; TAU2.workspace_len()]).unwrap();
@@ -326,7 +344,10 @@ fn without_a_place_there_is_none() {
     let (mut store, mut learner, mut workspace) = common::begin(flash::<4, 1024>(&TINY), without, &base);
     let bytes = prior(&TINY, 2);
     block_on(store.stage_write(0, &bytes)).unwrap();
-    assert_eq!(block_on(store.commit_prior(&base, u32::try_from(bytes.len()).unwrap())), Err(FlashError::NoPrior));
+    assert_eq!(
+        block_on(store.commit_prior(&base, u32::try_from(bytes.len()).unwrap())),
+        Err(FlashError::NoPrior)
+    );
     assert_eq!(block_on(store.commit_prior(&base, 0)), Err(FlashError::NoPrior));
     assert_eq!(block_on(store.read_prior(true, 0, &mut [0; 9])), Ok(0));
     let mut store = Store::over(store.into_flash(), with);
@@ -348,7 +369,11 @@ fn damage_is_told() {
     for at in (0..32).chain(256..256 + prior_len::<f32>(&TINY)).map(|at| place.start as usize + at) {
         let mut flash = sound.clone();
         flash.bytes_mut()[at] ^= 4;
-        assert_eq!(Board::start(&TINY, flash).map(drop).map_err(|(error, _)| error), Err(FlashError::Damaged), "{at}");
+        assert_eq!(
+            Board::start(&TINY, flash).map(drop).map_err(|(error, _)| error),
+            Err(FlashError::Damaged),
+            "{at}"
+        );
     }
     assert!(Board::start(&TINY, sound).is_ok());
 }
@@ -374,7 +399,12 @@ fn perform<const W: usize, const P: usize>(board: &mut Board<W, P>, deed: Deed) 
 /// Cuts the power after every step of the flash. Whatever was acknowledged is there after the next start, what was not is there
 /// whole or not at all; the user is untouched by a prior that comes and goes; and a start that is cut too is followed by one
 /// that is not.
-fn cut_everywhere<const W: usize, const P: usize>(strict: bool, began: u8, waits: Option<u8>, deed: Deed) -> u64 {
+fn cut_everywhere<const W: usize, const P: usize>(
+    strict: bool,
+    began: u8,
+    waits: Option<u8>,
+    deed: Deed,
+) -> u64 {
     let fresh = flash::<W, P>(&TINY);
     let mut board = Board::new(&TINY, if strict { fresh.strict() } else { fresh });
     if began > 0 {
@@ -395,7 +425,11 @@ fn cut_everywhere<const W: usize, const P: usize>(strict: bool, began: u8, waits
     let flash = board.store.into_flash();
     for after in 0.. {
         // From a restart on where nothing has to be adopted, with the store as it is where something has.
-        let mut board = Board { catalog: &TINY, store: Store::over(flash.clone(), layout::<W, P>(&TINY)), ..board_like() };
+        let mut board = Board {
+            catalog: &TINY,
+            store: Store::over(flash.clone(), layout::<W, P>(&TINY)),
+            ..board_like()
+        };
         let begun = block_on(board.store.prior(&board.policy)).unwrap();
         board.policy = board.with(begun).unwrap();
         block_on(board.store.restore(&board.policy, &mut board.learner, &mut board.workspace)).unwrap();
@@ -428,10 +462,15 @@ fn cut_everywhere<const W: usize, const P: usize>(strict: bool, began: u8, waits
             }
             Deed::Forget | Deed::Adopt => {
                 assert_eq!(next, waits);
-                let forgotten = board.learner.incarnation() == incarnation + u32::from(matches!(deed, Deed::Forget));
+                let forgotten =
+                    board.learner.incarnation() == incarnation + u32::from(matches!(deed, Deed::Forget));
                 assert!(forgotten || (!done && bytes(&board.learner) == state), "{deed:?} {after}");
                 let prior = if forgotten { waits } else { began };
-                assert_eq!(board.policy.fingerprint(), policy(&TINY, prior).fingerprint(), "{deed:?} {after}");
+                assert_eq!(
+                    board.policy.fingerprint(),
+                    policy(&TINY, prior).fingerprint(),
+                    "{deed:?} {after}"
+                );
                 if forgotten {
                     let twin = twin(&board.policy, board.learner.incarnation());
                     assert_eq!(bytes(&board.learner)[32..], twin.to_bytes()[32..]);

@@ -2,7 +2,9 @@
 
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_embedded::flash::{Blocking, FlashError, Seed, block_on};
-use fable_embedded::flash::{read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
+use fable_embedded::flash::{
+    read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async,
+};
 use fable_embedded::mock::Mock;
 
 const SEEDS: [u64; 4] = [1, u64::MAX, 0x0123_4567_89ab_cdef, 0xffff_ffff_0000_0000];
@@ -17,7 +19,8 @@ const fn settled(number: u64) -> Seed {
 
 /// With words of every size, in both forms, which leave the same bytes; a page is written anew as often as one likes.
 fn keeps<const WORD: usize>() {
-    let (mut plain, mut waiting) = (Blocking(Mock::<WORD, 1024>::new(2).strict()), Mock::<WORD, 1024>::new(2).strict());
+    let (mut plain, mut waiting) =
+        (Blocking(Mock::<WORD, 1024>::new(2).strict()), Mock::<WORD, 1024>::new(2).strict());
     assert_eq!(read_seed(&mut plain, 1024), Ok(None));
     assert_eq!(settle_seed(&mut plain, 1024), Err(FlashError::Closed));
     for seed in SEEDS {

@@ -9,7 +9,9 @@ use fable_core::record::{Header, Kind, RecordError};
 use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
 use fable_embedded::flash::block_on;
-use fable_embedded::protocol::{Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry};
+use fable_embedded::protocol::{
+    Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry,
+};
 use fable_embedded::{AsyncKeep, Device, Keep, Receipts, Server, Volatile};
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -29,7 +31,10 @@ fn feedback(round: u32) -> Request {
 /// A body with a right checksum, stuffed.
 fn sealed(body: &[u8]) -> Vec<u8> {
     let sum = !body.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+        (0..8).fold(
+            sum ^ u32::from(*byte),
+            |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 },
+        )
     });
     let mut bytes = cobs::encode_vec(&[body, &sum.to_le_bytes()].concat());
     bytes.push(0);
@@ -214,7 +219,9 @@ fn what_cannot_be_kept_does_not_happen() {
             let mut server = server!(policy, learner, workspace, memory);
             let stages = matches!(request, Request::Stage { .. } | Request::Commit { .. });
             let sent = send!(server, framed(1, request, payload));
-            if fail.starts_with("stage") == stages && !(fail == "stage_commit" && matches!(request, Request::Stage { .. })) {
+            if fail.starts_with("stage") == stages
+                && !(fail == "stage_commit" && matches!(request, Request::Stage { .. }))
+            {
                 let expected = match request {
                     Request::Commit { .. } if fail == "stage_write" => StorageFault::Order, // nothing was staged
                     _ => StorageFault::Medium,
@@ -266,9 +273,18 @@ fn every_refusal_has_its_number() {
     assert_eq!(refuse(onboard(1.0, 1.0), &entry[..9]), Some(Fault::Content));
     assert_eq!(refuse(onboard(f64::NAN, 1.0), &entry), onboarding(OnboardingError::Response));
     assert_eq!(refuse(onboard(1.0, -1.0), &entry), onboarding(OnboardingError::Precision));
-    assert_eq!(refuse(onboard(1.0, 1.0), &write_entry(29, 1.0)), onboarding(OnboardingError::UnknownCoordinate));
-    assert_eq!(refuse(onboard(1.0, 1.0), &write_entry(0, f64::NAN)), onboarding(OnboardingError::Coefficient));
-    assert_eq!(refuse(onboard(1.0, 1.0), &[entry, entry].concat()), onboarding(OnboardingError::RepeatedCoordinate));
+    assert_eq!(
+        refuse(onboard(1.0, 1.0), &write_entry(29, 1.0)),
+        onboarding(OnboardingError::UnknownCoordinate)
+    );
+    assert_eq!(
+        refuse(onboard(1.0, 1.0), &write_entry(0, f64::NAN)),
+        onboarding(OnboardingError::Coefficient)
+    );
+    assert_eq!(
+        refuse(onboard(1.0, 1.0), &[entry, entry].concat()),
+        onboarding(OnboardingError::RepeatedCoordinate)
+    );
     let many: Vec<u8> = (0..25).flat_map(|coordinate| write_entry(coordinate, 1.0)).collect();
     assert_eq!(refuse(onboard(1.0, 1.0), &many), onboarding(OnboardingError::TooMany));
 
@@ -340,7 +356,8 @@ fn boards_without_storage_refuse_snapshots() {
     let (mut learner, mut workspace) = (started(&policy), scratch());
     let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep);
-    for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])] {
+    for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])]
+    {
         let sent = send!(server, framed(1, &request, payload));
         assert_eq!(sent[0].1, Reply::Fault(Fault::Storage(StorageFault::Unsupported)));
     }
@@ -366,7 +383,8 @@ fn a_bad_snapshot_is_told_by_number_and_changes_nothing() {
     let crowded = {
         let mut learner = Learner::<f32, [f32; TAU2.state_len()], 16>::new(&TAU2);
         learner.start(&policy, 7).unwrap();
-        let (context, all, mut workspace) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2), scratch());
+        let (context, all, mut workspace) =
+            (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2), scratch());
         let mut user = learner.bind(&policy, &mut workspace).unwrap();
         for _ in 0..12 {
             user.decide(&fable_core::Request::new(&context, &all)).unwrap();
@@ -466,7 +484,11 @@ async fn pending_once() {
     let mut waited = false;
     core::future::poll_fn(|context| {
         context.waker().wake_by_ref();
-        if std::mem::replace(&mut waited, true) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        if std::mem::replace(&mut waited, true) {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
+        }
     })
     .await;
 }
@@ -499,7 +521,9 @@ fn blocking_and_async_ports_carry_the_same_bytes() {
     assert_eq!(blocking, asynchronous);
     assert_eq!(replies(&blocking.1).len(), 180);
     assert!(blocking.4.contains(&"make_room"));
-    let coins = |(_, reply, _): &(u32, Reply, Vec<u8>)| if let Reply::Decided { probes, .. } = reply { probes.len() } else { 0 };
+    let coins = |(_, reply, _): &(u32, Reply, Vec<u8>)| {
+        if let Reply::Decided { probes, .. } = reply { probes.len() } else { 0 }
+    };
     assert!(replies(&blocking.1).iter().map(coins).sum::<usize>() > 10);
 }
 
@@ -521,7 +545,8 @@ fn a_host_follows_the_coins() {
         }
         sent.into_iter().next().unwrap().1
     };
-    let trial = |ask: &mut dyn FnMut(&Request) -> Reply, contrast: u8| match ask(&Request::Trial { contrast }) {
+    let trial = |ask: &mut dyn FnMut(&Request) -> Reply, contrast: u8| match ask(&Request::Trial { contrast })
+    {
         Reply::Trial(trial) => trial,
         other => panic!("{other:?}"),
     };
@@ -532,7 +557,9 @@ fn a_host_follows_the_coins() {
     let number = u8::try_from(contrast).unwrap();
     let (mut wealth, mut coins, mut last) = ([[1.0_f64; 5]; 2], 0_u16, None);
     let certified = (1..=400).find(|round| {
-        let Reply::Decided { round: number_of, action, probes, baseline } = ask(&decide()) else { panic!("no decision") };
+        let Reply::Decided { round: number_of, action, probes, baseline } = ask(&decide()) else {
+            panic!("no decision")
+        };
         assert_eq!(number_of, *round);
         let liked = TAU2.values(Action(action)).unwrap()[component] == prefer;
         let reward = if liked { 0.5 } else { -0.25 };
@@ -553,16 +580,22 @@ fn a_host_follows_the_coins() {
             last = Some((action, baseline, reward));
         }
         let trial = trial(&mut ask, number);
-        let larger = wealth.map(|products| products.iter().sum::<f64>() / 5.0).into_iter().fold(0.0, f64::max);
+        let larger =
+            wealth.map(|products| products.iter().sum::<f64>() / 5.0).into_iter().fold(0.0, f64::max);
         assert_eq!((trial.trials, trial.needed), (coins, 480.0));
         assert!((trial.e_value / larger - 1.0).abs() < 1e-4, "{} {larger}", trial.e_value);
         trial.certified != Verdict::Open
     });
     assert!(certified.is_some(), "{coins} coins, {wealth:?}");
-    let Reply::Promotion { entry: Some((promotion, Standing::Holds)), .. } = ask(&Request::Profile { index: 0 }) else {
+    let Reply::Promotion { entry: Some((promotion, Standing::Holds)), .. } =
+        ask(&Request::Profile { index: 0 })
+    else {
         panic!("nothing was promoted")
     };
-    assert_eq!((promotion.contrast, promotion.verdict, promotion.by), (number, Verdict::For, Certifier::Probes));
+    assert_eq!(
+        (promotion.contrast, promotion.verdict, promotion.by),
+        (number, Verdict::For, Certifier::Probes)
+    );
     assert_eq!(promotion.evidence, u32::from(coins));
 
     let (action, baseline, reward) = last.unwrap();
@@ -579,7 +612,10 @@ fn a_host_follows_the_coins() {
     assert!(matches!(ask(&unlearn([1 << contrast, 0])), Reply::Done { .. }));
     let again = trial(&mut ask, number);
     assert_eq!((again.trials, again.e_value, again.needed, again.certified), (0, 1.0, 960.0, Verdict::Open));
-    assert!(matches!(ask(&Request::Profile { index: 0 }), Reply::Promotion { entry: Some((_, Standing::Revoked)), .. }));
+    assert!(matches!(
+        ask(&Request::Profile { index: 0 }),
+        Reply::Promotion { entry: Some((_, Standing::Revoked)), .. }
+    ));
     // What was kept is the state.
     let mut kept = Tau2::new(&TAU2);
     kept.restore(&policy, &memory.snapshot).unwrap();
@@ -625,7 +661,12 @@ impl AsyncKeep for Slow<'_> {
         self.0.stage_commit(user, length)
     }
 
-    async fn read_snapshot<T: Scalar>(&mut self, user: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
+    async fn read_snapshot<T: Scalar>(
+        &mut self,
+        user: &User<'_, T>,
+        offset: u32,
+        buffer: &mut [u8],
+    ) -> Result<usize, Fault> {
         pending_once().await;
         self.0.read_snapshot(user, offset, buffer)
     }
@@ -727,8 +768,17 @@ fn a_device_wants_a_learner_and_room_to_work() {
 #[test]
 fn a_server_fits_a_small_board() {
     // With what a key takes, 120 bytes.
-    assert!(size_of::<Server<'static, f32, Volatile<0>>>() <= 528, "{}", size_of::<Server<'static, f32, Volatile<0>>>());
-    assert!(size_of::<Request>() <= 120 && size_of::<Reply>() <= 120, "{} {}", size_of::<Request>(), size_of::<Reply>());
+    assert!(
+        size_of::<Server<'static, f32, Volatile<0>>>() <= 528,
+        "{}",
+        size_of::<Server<'static, f32, Volatile<0>>>()
+    );
+    assert!(
+        size_of::<Request>() <= 120 && size_of::<Reply>() <= 120,
+        "{} {}",
+        size_of::<Request>(),
+        size_of::<Reply>()
+    );
 }
 
 /// A user's own rule is obeyed from the next decision on, whatever the host asks for, and is erased with the user.
@@ -766,7 +816,10 @@ fn a_device_obeys_what_its_user_wishes() {
     for action in TAU2.all_actions().iter().filter(|action| TAU2.values(*action).unwrap()[1] != 2) {
         none |= 1 << action.0;
     }
-    assert_eq!(ask(&decide(), &none.to_le_bytes()), Reply::Fault(UserError::Feasible(FeasibleError::Empty).into()));
+    assert_eq!(
+        ask(&decide(), &none.to_le_bytes()),
+        Reply::Fault(UserError::Feasible(FeasibleError::Empty).into())
+    );
     // Lifted, switched off, forgotten.
     assert_eq!(ask(&wish(never(1), false), &[]), Reply::Done { count: 0 });
     assert!(matches!(ask(&decide(), &(1_u32 << 3).to_le_bytes()), Reply::Decided { action: 3, .. }));
@@ -797,8 +850,12 @@ fn a_recommendation_keeps_nothing() {
     );
     // One of four, and the action whose default is far above the others.
     let only = 0b1111_u32.to_le_bytes();
-    assert!(matches!(send!(server, framed(2, &ask, &only))[0].1, Reply::Decided { round: 0, action: 0..=3, .. }));
-    let scores: Vec<u8> = (0..18_u8).flat_map(|action| if action == 11 { 50.0_f32 } else { 0.0 }.to_le_bytes()).collect();
+    assert!(matches!(
+        send!(server, framed(2, &ask, &only))[0].1,
+        Reply::Decided { round: 0, action: 0..=3, .. }
+    ));
+    let scores: Vec<u8> =
+        (0..18_u8).flat_map(|action| if action == 11 { 50.0_f32 } else { 0.0 }.to_le_bytes()).collect();
     assert!(matches!(
         send!(server, framed(3, &ask, &scores))[0].1,
         Reply::Decided { round: 0, action: 11, baseline: 40.0..60.0, .. }
@@ -807,7 +864,10 @@ fn a_recommendation_keeps_nothing() {
     assert!(matches!(send!(server, framed(4, &ask, &both))[0].1, Reply::Decided { round: 0, action: 5, .. }));
     // Scores that are not numbers, too few of them, too many bytes.
     let wrong: Vec<u8> = [f32::NAN; 18].into_iter().flat_map(f32::to_le_bytes).collect();
-    assert_eq!(send!(server, framed(5, &ask, &wrong))[0].1, Reply::Fault(UserError::DefaultRange { action: 0 }.into()));
+    assert_eq!(
+        send!(server, framed(5, &ask, &wrong))[0].1,
+        Reply::Fault(UserError::DefaultRange { action: 0 }.into())
+    );
     for wrong in [&scores[4..], &[&[1; 3], &scores[..]].concat()] {
         assert!(matches!(send!(server, framed(6, &ask, wrong))[0].1, Reply::Fault(_)));
     }

@@ -32,7 +32,8 @@ impl Board {
         let (mut learner, mut workspace) = (vacant(&policy), scratch(&policy));
         let mut store = FlashStore::new(self.0.clone(), layout::<Flash>(&TINY, 2));
         block_on(store.restore(&policy, &mut learner, &mut workspace)).unwrap();
-        let done = work(&mut Server::new(Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store)));
+        let done =
+            work(&mut Server::new(Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store)));
         self.0 = store.into_flash();
         done
     }
@@ -76,7 +77,11 @@ fn a_port_that_babbles_erases_a_little_and_no_more() {
         for _ in 0..100 {
             assert_eq!(board.ask(request, payload), Reply::Fault(Fault::Limited));
         }
-        assert_eq!((board.0.bytes(), board.most()), (&before[..], most), "nothing is written, nothing is erased");
+        assert_eq!(
+            (board.0.bytes(), board.most()),
+            (&before[..], most),
+            "nothing is written, nothing is erased"
+        );
         // What was allowed is used up for one request as for the other.
         assert_eq!(board.ask(&stage, &[1]), Reply::Fault(Fault::Limited));
         assert_eq!(board.ask(&Request::Forget, &[]), Reply::Fault(Fault::Limited));
@@ -123,7 +128,10 @@ fn the_wear_of_any_mixture_is_bounded() {
     }
     let most = board.most();
     // The two pages of the journal have room for at least 30 decisions.
-    assert!(limited > 500 && most <= 32 + 3 * events / 30, "{limited} limited, {most} erases, {events} events");
+    assert!(
+        limited > 500 && most <= 32 + 3 * events / 30,
+        "{limited} limited, {most} erases, {events} events"
+    );
 }
 
 static ALLOWED: AtomicU32 = AtomicU32::new(3);

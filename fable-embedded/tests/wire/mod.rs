@@ -119,7 +119,12 @@ impl Keep for Memory {
         Ok(())
     }
 
-    fn read_snapshot<T: Scalar>(&mut self, _: &User<'_, T>, offset: u32, buffer: &mut [u8]) -> Result<usize, Fault> {
+    fn read_snapshot<T: Scalar>(
+        &mut self,
+        _: &User<'_, T>,
+        offset: u32,
+        buffer: &mut [u8],
+    ) -> Result<usize, Fault> {
         self.call("read_snapshot")?;
         let rest = self.snapshot.get(offset as usize..).unwrap_or_default();
         let count = rest.len().min(buffer.len());
@@ -144,7 +149,12 @@ impl Keep for Memory {
 
     fn statistics(&mut self) -> Result<Kept, Fault> {
         self.call("statistics")?;
-        Ok(Kept { generation: self.generation, events: u32::try_from(self.journal.len()).unwrap(), free: 0, erases: 0 })
+        Ok(Kept {
+            generation: self.generation,
+            events: u32::try_from(self.journal.len()).unwrap(),
+            free: 0,
+            erases: 0,
+        })
     }
 }
 
@@ -185,7 +195,10 @@ pub fn replies(sent: &[u8]) -> Vec<(u32, Reply, Vec<u8>)> {
 #[macro_export]
 macro_rules! server {
     ($policy:expr, $learner:expr, $workspace:expr, $keep:expr) => {
-        fable_embedded::Server::new(fable_embedded::Device::new($learner.bind(&$policy, &mut $workspace).unwrap(), &mut $keep))
+        fable_embedded::Server::new(fable_embedded::Device::new(
+            $learner.bind(&$policy, &mut $workspace).unwrap(),
+            &mut $keep,
+        ))
     };
 }
 

@@ -12,11 +12,17 @@ pub struct Block<T> {
 }
 
 /// As an array of some kinds of numbers, in the letters of `dtype.kind`.
-fn array<'py>(value: &Bound<'py, PyAny>, what: &str, kinds: &str, of: &str) -> Answer<(Bound<'py, PyAny>, char)> {
+fn array<'py>(
+    value: &Bound<'py, PyAny>,
+    what: &str,
+    kinds: &str,
+    of: &str,
+) -> Answer<(Bound<'py, PyAny>, char)> {
     let py = value.py();
     let numpy = py.import("numpy")?;
     let array = numpy.call_method1("asarray", (value,));
-    let array = array.map_err(|error| Fault::of_value(error, py, format_args!("{what} must be an array of {of}")))?;
+    let array =
+        array.map_err(|error| Fault::of_value(error, py, format_args!("{what} must be an array of {of}")))?;
     let kind: char = array.getattr("dtype")?.getattr("kind")?.extract()?;
     if kinds.contains(kind) {
         Ok((array, kind))
@@ -33,7 +39,9 @@ fn block<T: Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> Answer<Blo
     let numpy = array.py().import("numpy")?;
     let shape = array.getattr("shape")?.extract()?;
     let contiguous = numpy.call_method1("require", (array, dtype, ["C_CONTIGUOUS", "ALIGNED"]))?;
-    let contiguous = contiguous.cast_into::<PyArrayDyn<T>>().map_err(|_| Fault::kind("this is not an array of numpy's"))?;
+    let contiguous = contiguous
+        .cast_into::<PyArrayDyn<T>>()
+        .map_err(|_| Fault::kind("this is not an array of numpy's"))?;
     let numbers = contiguous.to_vec().map_err(|_| Fault::internal("an array is not in one piece"))?;
     Ok(Block { numbers, shape })
 }
@@ -41,7 +49,9 @@ fn block<T: Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> Answer<Blo
 /// Numbers in single precision.
 pub fn singles(value: &Bound<'_, PyAny>, what: &str) -> Answer<Block<f32>> {
     let (array, _) = array(value, what, "fiu", "numbers")?;
-    if array.getattr("dtype")?.getattr("itemsize")?.extract::<usize>()? == 4 && array.getattr("dtype")?.eq("float32")? {
+    if array.getattr("dtype")?.getattr("itemsize")?.extract::<usize>()? == 4
+        && array.getattr("dtype")?.eq("float32")?
+    {
         return block(&array, "float32");
     }
     // Rounded here: numpy would warn of numbers that are too large.
@@ -61,7 +71,10 @@ pub fn wholes(value: &Bound<'_, PyAny>, what: &str) -> Answer<Block<i64>> {
         return block(&array, "int64");
     }
     let Block { numbers, shape } = block::<u64>(&array, "uint64")?;
-    Ok(Block { numbers: numbers.into_iter().map(|number| i64::try_from(number).unwrap_or(i64::MAX)).collect(), shape })
+    Ok(Block {
+        numbers: numbers.into_iter().map(|number| i64::try_from(number).unwrap_or(i64::MAX)).collect(),
+        shape,
+    })
 }
 
 /// Truth values.
@@ -75,9 +88,15 @@ pub fn positions(value: &Bound<'_, PyAny>, what: &str, count: usize) -> Answer<V
     if kind == 'b' {
         let Block { numbers, shape } = block::<bool>(&found, "bool")?;
         if shape != [count] {
-            return Err(Fault::range(format_args!("{what}, a mask, must have the shape ({count},), not {shape:?}")));
+            return Err(Fault::range(format_args!(
+                "{what}, a mask, must have the shape ({count},), not {shape:?}"
+            )));
         }
-        return Ok((0..count).zip(numbers).filter(|(_, chosen)| *chosen).map(|(position, _)| position).collect());
+        return Ok((0..count)
+            .zip(numbers)
+            .filter(|(_, chosen)| *chosen)
+            .map(|(position, _)| position)
+            .collect());
     }
     let Block { numbers, shape } = wholes(&found, what)?;
     if shape.len() != 1 {

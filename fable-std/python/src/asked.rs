@@ -30,7 +30,8 @@ pub struct Contrast<'a, 'py> {
 impl Contrast<'_, '_> {
     /// A declared contrast by its name, or two actions in a context.
     pub fn op(&self, catalog: &Catalog, user: &str) -> Answer<Op> {
-        let allowed = self.rules.iter().any(Option::is_some).then(|| catalog.read_feasible(self.rules)).transpose()?;
+        let allowed =
+            self.rules.iter().any(Option::is_some).then(|| catalog.read_feasible(self.rules)).transpose()?;
         let (comparison, declared) = match (self.name, self.context, self.prefer, self.over) {
             (Some(name), None, None, None) if !self.total => {
                 let declared = lookup::contrast(catalog.core, &text(name, "the name of a contrast")?)?;
@@ -49,7 +50,12 @@ impl Contrast<'_, '_> {
 }
 
 /// `explain`.
-pub fn explain(catalog: &Catalog, decision: &Bound<'_, PyAny>, against: Given<'_, '_>, defaults: Given<'_, '_>) -> Answer<Op> {
+pub fn explain(
+    catalog: &Catalog,
+    decision: &Bound<'_, PyAny>,
+    against: Given<'_, '_>,
+    defaults: Given<'_, '_>,
+) -> Answer<Op> {
     let against = against.map(|against| catalog.read_action(against)).transpose()?;
     Ok(Op::Explain { decision: decision::id(decision)?, against, defaults: catalog.read_defaults(defaults)? })
 }
@@ -69,7 +75,8 @@ pub fn probes<'py>(
     let shown = PyDict::new(py);
     for (declared, contrast) in catalog.core.contrasts().iter().enumerate() {
         let comparison = Comparison::declared(catalog.core, declared).ok_or(UserError::Comparison)?;
-        let answer = ask(Op::Contrast { user: user.into(), comparison, declared: Some(declared), allowed: None })?;
+        let answer =
+            ask(Op::Contrast { user: user.into(), comparison, declared: Some(declared), allowed: None })?;
         let coins = PyDict::new(py);
         for key in ["trials", "e_value", "needed", "average", "certified"] {
             coins.set_item(key, json::object(py, answer.get(key).unwrap_or(&Value::Null))?)?;

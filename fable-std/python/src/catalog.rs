@@ -97,7 +97,11 @@ impl Catalog {
     }
 
     /// Settings over others, with what the catalog's own table says in between.
-    pub fn settle(&self, over: Settings<'static>, arguments: &SettingsArguments) -> Result<Settings<'static>, SettingsFileError> {
+    pub fn settle(
+        &self,
+        over: Settings<'static>,
+        arguments: &SettingsArguments,
+    ) -> Result<Settings<'static>, SettingsFileError> {
         match &self.source {
             Some(Source { file, text }) => arguments.resolve_text(over, file, text, self.core),
             None => arguments.resolve_over(over, self.core.definition().name, self.core),
@@ -122,7 +126,8 @@ impl Catalog {
     #[new]
     fn new(py: Python<'_>, name_or_path: &Bound<'_, PyAny>) -> Answer<Self> {
         let path = py.import("os")?.call_method1("fspath", (name_or_path,));
-        let path = path.map_err(|_| Fault::kind("a catalog is opened by its name or the path of a TOML file"))?;
+        let path =
+            path.map_err(|_| Fault::kind("a catalog is opened by its name or the path of a TOML file"))?;
         let path = text(&path, "the path of a catalog")?;
         if catalogs::is_file(&path) {
             Self::of_source(py, &path, toml_file::text(&path)?)

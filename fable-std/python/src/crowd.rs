@@ -7,7 +7,9 @@ use crate::policy::{Held, user_bytes};
 use fable_core::host::HostLearner;
 use fable_core::journal::{Command, Scores};
 use fable_core::preference::ProbeOutcome;
-use fable_core::{Action, Context, DecisionId, Feasible, Policy, Request, Scalar, User, UserError, user_hash};
+use fable_core::{
+    Action, Context, DecisionId, Feasible, Policy, Request, Scalar, User, UserError, user_hash,
+};
 use fable_std::serve::{Refusal, knows_chances, refuse_decision};
 use std::collections::HashSet;
 
@@ -100,7 +102,10 @@ impl<T: Scalar> Crowd<T> {
                 Some(snapshots) => learner.restore(policy, snapshots.get(row).map_or(&[], Vec::as_slice))?,
             }
             if learner.user() != user_hash(name) {
-                return Err(Fault::Here("foreign", format!("row {row}: the snapshot is of another user than '{name}'")));
+                return Err(Fault::Here(
+                    "foreign",
+                    format!("row {row}: the snapshot is of another user than '{name}'"),
+                ));
             }
             learners.push(learner);
         }
@@ -108,7 +113,11 @@ impl<T: Scalar> Crowd<T> {
     }
 
     /// One of them.
-    pub fn user<'u>(&'u mut self, policy: &'u Policy<'u, T>, user: usize) -> Result<Option<User<'u, T>>, UserError> {
+    pub fn user<'u>(
+        &'u mut self,
+        policy: &'u Policy<'u, T>,
+        user: usize,
+    ) -> Result<Option<User<'u, T>>, UserError> {
         let Self { learners, workspace } = self;
         learners.get_mut(user).map(|learner| learner.bind(policy, workspace)).transpose()
     }
@@ -125,15 +134,18 @@ impl<T: Scalar> Crowd<T> {
         for (row, (user, asked)) in who.iter().zip(asked).enumerate() {
             let user = learners.get_mut(*user).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
             let request = Request::new(&asked.context, &asked.feasible);
-            user.narrow(&request)
-                .map_err(|error| at_row(row, refuse_decision(policy.catalog(), error, &request, user.wishes())))?;
+            user.narrow(&request).map_err(|error| {
+                at_row(row, refuse_decision(policy.catalog(), error, &request, user.wishes()))
+            })?;
             user.rounds().checked_add(who.len() as u32).ok_or_else(|| at_row(row, UserError::Exhausted))?;
         }
         let (actions, exact) = (policy.catalog().actions(), knows_chances(policy.settings()));
         let mut chances = vec![0.0; if exact || draws.is_some() { actions } else { 0 }];
-        let (mut rows, mut all) = (Vec::with_capacity(who.len()), draws.map(|_| Vec::with_capacity(who.len() * actions)));
+        let (mut rows, mut all) =
+            (Vec::with_capacity(who.len()), draws.map(|_| Vec::with_capacity(who.len() * actions)));
         for (row, (index, asked)) in who.iter().zip(asked).enumerate() {
-            let mut user = learners.get_mut(*index).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
+            let mut user =
+                learners.get_mut(*index).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
             let mut command = Command::decide(Request::new(&asked.context, &asked.feasible)).scored();
             if !chances.is_empty() {
                 command = command.with_propensities(draws.unwrap_or(0), &mut chances);
@@ -148,7 +160,15 @@ impl<T: Scalar> Crowd<T> {
                 all.extend_from_slice(&chances);
             }
             let feasible = user.permissions().len();
-            rows.push(Row { who: *index, id: decision.id, action: decision.action, scores, feasible, probes, propensity });
+            rows.push(Row {
+                who: *index,
+                id: decision.id,
+                action: decision.action,
+                scores,
+                feasible,
+                probes,
+                propensity,
+            });
         }
         Ok((rows, all))
     }
@@ -158,7 +178,8 @@ impl<T: Scalar> Crowd<T> {
         let Self { learners, workspace } = self;
         let mut seen = HashSet::with_capacity(rewards.len());
         for Reward { row, who, id, number, weight } in rewards {
-            let mut user = learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
+            let mut user =
+                learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
             // A step that is not applied has not happened.
             let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.next(&mut command).map_err(|error| at_row(*row, error))?;
@@ -167,7 +188,8 @@ impl<T: Scalar> Crowd<T> {
             }
         }
         for Reward { row, who, id, number, weight } in rewards {
-            let mut user = learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
+            let mut user =
+                learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
             let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.run(&mut command).map_err(|error| at_row(*row, error))?;
         }
@@ -175,11 +197,17 @@ impl<T: Scalar> Crowd<T> {
     }
 
     /// The best action of every row by what is known, and its score.
-    pub fn recommend(&mut self, policy: &Policy<'_, T>, who: &[usize], asked: &[Asked]) -> Answer<Vec<(Action, f64)>> {
+    pub fn recommend(
+        &mut self,
+        policy: &Policy<'_, T>,
+        who: &[usize],
+        asked: &[Asked],
+    ) -> Answer<Vec<(Action, f64)>> {
         let Self { learners, workspace } = self;
         let mut best = Vec::with_capacity(who.len());
         for (row, (index, asked)) in who.iter().zip(asked).enumerate() {
-            let mut user = learners.get_mut(*index).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
+            let mut user =
+                learners.get_mut(*index).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
             let request = Request::new(&asked.context, &asked.feasible);
             let (action, score) = user.recommend(&request).map_err(|error| at_row(row, error))?;
             best.push((action, score.to_f64()));

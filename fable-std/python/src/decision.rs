@@ -26,7 +26,9 @@ pub fn id(decision: &Bound<'_, PyAny>) -> Answer<DecisionId> {
     if let Ok(decision) = decision.cast::<Decision>() {
         return Ok(decision.get().id);
     }
-    let text = decision.cast::<PyString>().map_err(|_| Fault::kind("a decision is what decide has returned, or its id"))?;
+    let text = decision
+        .cast::<PyString>()
+        .map_err(|_| Fault::kind("a decision is what decide has returned, or its id"))?;
     let text = text.to_cow().map_err(|_| fable_core::journal::ParseDecisionIdError)?;
     Ok(text.parse()?)
 }
@@ -88,7 +90,10 @@ impl Decision {
         let contrasts = self.catalog.get().core.contrasts();
         let probe = |probe: &ProbeOutcome| {
             let dict = PyDict::new(py);
-            dict.set_item("contrast", contrasts.get(usize::from(probe.contrast)).map_or("", |contrast| contrast.name))?;
+            dict.set_item(
+                "contrast",
+                contrasts.get(usize::from(probe.contrast)).map_or("", |contrast| contrast.name),
+            )?;
             dict.set_item("preferred", probe.preferred)?;
             dict.set_item("expected", probe.expected)?;
             Ok(dict)
@@ -109,7 +114,8 @@ impl Decision {
     }
 
     fn __repr__(&self) -> String {
-        let name = self.catalog.get().core.action_name(self.action).map(|name| name.to_string()).unwrap_or_default();
+        let name =
+            self.catalog.get().core.action_name(self.action).map(|name| name.to_string()).unwrap_or_default();
         format!("<fable.Decision {}: {name}>", self.id)
     }
 }
@@ -157,7 +163,8 @@ impl Recommendation {
     }
 
     fn __repr__(&self) -> String {
-        let name = self.catalog.get().core.action_name(self.action).map(|name| name.to_string()).unwrap_or_default();
+        let name =
+            self.catalog.get().core.action_name(self.action).map(|name| name.to_string()).unwrap_or_default();
         format!("<fable.Recommendation: {name}>")
     }
 }

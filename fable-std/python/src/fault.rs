@@ -49,7 +49,10 @@ impl Fault {
 
     /// Two threads at once.
     pub fn busy(what: &str) -> Self {
-        Self::Here("busy", format!("another thread is using this {what}; give each thread its own, or a lock"))
+        Self::Here(
+            "busy",
+            format!("another thread is using this {what}; give each thread its own, or a lock"),
+        )
     }
 
     /// What Python said about a value that should have been something else.
@@ -84,7 +87,9 @@ impl From<PyErr> for Fault {
 impl From<RecordError> for Fault {
     fn from(error: RecordError) -> Self {
         match error {
-            RecordError::Catalog | RecordError::Policy | RecordError::Scalar { .. } => Self::Here("foreign", error.to_string()),
+            RecordError::Catalog | RecordError::Policy | RecordError::Scalar { .. } => {
+                Self::Here("foreign", error.to_string())
+            }
             _ => Self::refused(Code::Damaged, error),
         }
     }

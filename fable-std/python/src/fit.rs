@@ -30,14 +30,26 @@ impl From<FitError> for Fault {
 }
 
 /// What was observed of one user, each as (context, action, reward) or with a weight.
-fn observed(policy: &fable_core::Policy<'_, f64>, catalog: &Catalog, user: &Bound<'_, PyAny>) -> Answer<Evidence> {
+fn observed(
+    policy: &fable_core::Policy<'_, f64>,
+    catalog: &Catalog,
+    user: &Bound<'_, PyAny>,
+) -> Answer<Evidence> {
     let mut evidence = Evidence::default();
     for item in items(user, "the observations of a user", MOST)? {
-        let parts = items(&item, "an observation, (context, action, reward) or (context, action, reward, weight),", 4)?;
+        let parts = items(
+            &item,
+            "an observation, (context, action, reward) or (context, action, reward, weight),",
+            4,
+        )?;
         let (context, action, reward, weight) = match parts.as_slice() {
             [context, action, reward] => (context, action, reward, 1.0),
             [context, action, reward, weight] => (context, action, reward, number(weight, "a weight")?),
-            _ => return Err(Fault::range("an observation is (context, action, reward), or has a weight after it")),
+            _ => {
+                return Err(Fault::range(
+                    "an observation is (context, action, reward), or has a weight after it",
+                ));
+            }
         };
         let (context, action) = (catalog.read_context(context)?, catalog.read_action(action)?);
         let (reward, weight) = (number(reward, "a reward")?, weight as f32);
@@ -66,11 +78,16 @@ fn gathered(
     }
     let each = |user: &Bound<'_, PyAny>| -> Answer<Evidence> {
         match user.cast::<PyBytes>() {
-            Ok(export) => Ok(Evidence::of_tape(policy, &Tape::of_user(&transfer::read(export.as_bytes())?)?)?),
+            Ok(export) => {
+                Ok(Evidence::of_tape(policy, &Tape::of_user(&transfer::read(export.as_bytes())?)?)?)
+            }
             Err(_) => observed(policy, catalog, user),
         }
     };
-    items(users, "the users, a store or a list of exported users or of observations,", MOST)?.iter().map(each).collect()
+    items(users, "the users, a store or a list of exported users or of observations,", MOST)?
+        .iter()
+        .map(each)
+        .collect()
 }
 
 /// What the fit found, for people.

@@ -13,18 +13,25 @@ pub fn read(line: &[u8]) -> Answer<Value> {
 
 /// Why a request was refused.
 pub fn refusal(code: Code, line: &[u8]) -> Fault {
-    let message = read(line).ok().and_then(|line| Some(line.get("error")?.get("message")?.as_str()?.to_owned()));
+    let message =
+        read(line).ok().and_then(|line| Some(line.get("error")?.get("message")?.as_str()?.to_owned()));
     Fault::Refused(Refusal { code, message: message.unwrap_or_default() })
 }
 
 /// A number of an answer.
 pub fn number(value: &Value, key: &str) -> Answer<f64> {
-    value.get(key).and_then(Value::as_f64).ok_or_else(|| Fault::internal(format_args!("no '{key}' in an answer")))
+    value
+        .get(key)
+        .and_then(Value::as_f64)
+        .ok_or_else(|| Fault::internal(format_args!("no '{key}' in an answer")))
 }
 
 /// A whole number of an answer.
 pub fn count(value: &Value, key: &str) -> Answer<u64> {
-    value.get(key).and_then(Value::as_u64).ok_or_else(|| Fault::internal(format_args!("no '{key}' in an answer")))
+    value
+        .get(key)
+        .and_then(Value::as_u64)
+        .ok_or_else(|| Fault::internal(format_args!("no '{key}' in an answer")))
 }
 
 /// As a Python object.

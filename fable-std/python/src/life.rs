@@ -19,7 +19,10 @@ pub struct Life<T> {
 impl<T: Scalar> Life<T> {
     /// A vacant life.
     fn vacant(policy: &Policy<'_, T>) -> Self {
-        Self { learner: HostLearner::for_policy(policy), workspace: vec![T::ZERO; policy.catalog().workspace_len()] }
+        Self {
+            learner: HostLearner::for_policy(policy),
+            workspace: vec![T::ZERO; policy.catalog().workspace_len()],
+        }
     }
 
     /// The user, with all the verbs.
@@ -126,7 +129,8 @@ pub fn decide<T: Scalar>(user: &mut User<'_, T>, request: Request<'_>, draws: Op
     let made = command.decision(user).zip(command.scores());
     drop(command);
     let (decision, scores) = made.ok_or(UserError::OutOfOrder)?; // it was just made
-    let own = propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
+    let own =
+        propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
     Ok(Made {
         decision,
         scores,

@@ -93,7 +93,10 @@ impl Names {
 
     /// The position of a value of a component.
     pub fn value(&self, catalog: &Catalog<'_>, component: u8, name: &Bound<'_, PyAny>) -> Answer<u8> {
-        let known = self.components.get(usize::from(component)).ok_or_else(|| Fault::internal("no such component"))?;
+        let known = self
+            .components
+            .get(usize::from(component))
+            .ok_or_else(|| Fault::internal("no such component"))?;
         match find(&known.positions, name, "a value")?.and_then(|found| u8::try_from(found).ok()) {
             Some(value) => Ok(value),
             None => Ok(lookup::value_of(catalog, component, &text(name, "a value")?)?),
@@ -101,7 +104,12 @@ impl Names {
     }
 
     /// An action as a dict, the value of each component.
-    pub fn action<'py>(&self, py: Python<'py>, catalog: &Catalog<'_>, action: Action) -> PyResult<Bound<'py, PyDict>> {
+    pub fn action<'py>(
+        &self,
+        py: Python<'py>,
+        catalog: &Catalog<'_>,
+        action: Action,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         let values = catalog.values(action).unwrap_or_default();
         for (component, value) in self.components.iter().zip(&values) {

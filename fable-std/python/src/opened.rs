@@ -35,7 +35,10 @@ impl Opened {
     /// The handle to ask with, while it is open.
     pub fn service(&self) -> Answer<Service> {
         if self.process != std::process::id() {
-            return Err(Fault::Here("closed", "the store was opened before this process was forked; open it again".into()));
+            return Err(Fault::Here(
+                "closed",
+                "the store was opened before this process was forked; open it again".into(),
+            ));
         }
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let closed = || Fault::Here("closed", "the store is closed".into());
@@ -95,8 +98,12 @@ impl Opened {
                 stored => Some(stored?),
             };
             match &policy.held {
-                Held::F32(held) => played(core, settings, held.borrow_dependent(), name, stored.as_ref(), single),
-                Held::F64(held) => played(core, settings, held.borrow_dependent(), name, stored.as_ref(), double),
+                Held::F32(held) => {
+                    played(core, settings, held.borrow_dependent(), name, stored.as_ref(), single)
+                }
+                Held::F64(held) => {
+                    played(core, settings, held.borrow_dependent(), name, stored.as_ref(), double)
+                }
             }
         })
     }

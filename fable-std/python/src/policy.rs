@@ -132,21 +132,44 @@ fn arguments(given: Option<&Bound<'_, PyDict>>) -> Answer<SettingsArguments> {
             "origin" => arguments.origin = count()?,
             "seed" => arguments.seed = Some(whole(&value, "seed", u64::MAX)?),
             "half_life" if value.extract::<i64>().is_ok() => {
-                texts.insert(name.clone(), toml::Value::String(whole(&value, "half_life", 65_535)?.to_string()));
+                texts.insert(
+                    name.clone(),
+                    toml::Value::String(whole(&value, "half_life", 65_535)?.to_string()),
+                );
             }
-            "scale" | "half_life" | "on_change" | "deadline" | "expiry" | "context_adapter" | "feedback_adapter" => {
+            "scale" | "half_life" | "on_change" | "deadline" | "expiry" | "context_adapter"
+            | "feedback_adapter" => {
                 texts.insert(name.clone(), toml::Value::String(text(&value, &name)?));
             }
             "retained" => {
                 let blocks = items(&value, "'retained', the names of blocks,", 64)?;
-                arguments.retained = Some(blocks.iter().map(|block| text(block, "a block")).collect::<Answer<_>>()?);
+                arguments.retained =
+                    Some(blocks.iter().map(|block| text(block, "a block")).collect::<Answer<_>>()?);
             }
             _ => return Err(Fault::kind(format_args!("there is no setting '{name}'"))),
         }
     }
     let texts = SettingsArguments::deserialize(texts).map_err(|error| Fault::range(error.message()))?;
-    let SettingsArguments { scale, half_life, on_change, deadline, expiry, context_adapter, feedback_adapter, .. } = texts;
-    Ok(SettingsArguments { scale, half_life, on_change, deadline, expiry, context_adapter, feedback_adapter, ..arguments })
+    let SettingsArguments {
+        scale,
+        half_life,
+        on_change,
+        deadline,
+        expiry,
+        context_adapter,
+        feedback_adapter,
+        ..
+    } = texts;
+    Ok(SettingsArguments {
+        scale,
+        half_life,
+        on_change,
+        deadline,
+        expiry,
+        context_adapter,
+        feedback_adapter,
+        ..arguments
+    })
 }
 
 /// A policy with the numbers of a prior.
@@ -167,7 +190,8 @@ impl Policy {
         prior: Option<&Bound<'_, PyAny>>,
         given: Option<&Bound<'_, PyDict>>,
     ) -> Answer<Self> {
-        let catalog = catalog.cast::<Catalog>().map_err(|_| Fault::kind("a policy is made of a fable.Catalog"))?;
+        let catalog =
+            catalog.cast::<Catalog>().map_err(|_| Fault::kind("a policy is made of a fable.Catalog"))?;
         let own = catalog.get();
         let settings = own.settle(over, &arguments(given)?)?;
         let prior: Option<Arc<[u8]>> = match prior {
@@ -249,7 +273,10 @@ impl Policy {
         let without_seed = Settings { seed: 0, ..self.settings };
         let text = settings::write(&without_seed, self.catalog().core);
         let table: toml::Table = text.parse().map_err(Fault::internal)?;
-        let own = table.get("settings").and_then(toml::Value::as_table).ok_or_else(|| Fault::internal("no settings"))?;
+        let own = table
+            .get("settings")
+            .and_then(toml::Value::as_table)
+            .ok_or_else(|| Fault::internal("no settings"))?;
         let dict = tables::dict(py, own)?;
         dict.set_item("seed", self.settings.seed)?;
         Ok(dict)
@@ -262,7 +289,12 @@ impl Policy {
     }
 
     fn __repr__(&self) -> String {
-        format!("<fable.Policy of {} in {}, {}>", self.catalog().core.definition().name, self.scalar(), self.fingerprint())
+        format!(
+            "<fable.Policy of {} in {}, {}>",
+            self.catalog().core.definition().name,
+            self.scalar(),
+            self.fingerprint()
+        )
     }
 }
 

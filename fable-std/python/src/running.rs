@@ -94,8 +94,15 @@ impl Running {
 pub fn ask(py: Python<'_>, service: &Service, op: Op) -> Answer<Value> {
     let (reply, mut answered) = channel();
     let submitted = service.submit(Incoming { id: None, op: Ok(op) }, move |answer| drop(reply.send(answer)));
-    submitted.map_err(|Busy| Fault::Here("busy", "too many requests wait for the store, or it has ended; come again".into()))?;
-    let gone = || Fault::refused(Code::Storage, "the store has failed, and was closed; what was not answered may have happened");
+    submitted.map_err(|Busy| {
+        Fault::Here("busy", "too many requests wait for the store, or it has ended; come again".into())
+    })?;
+    let gone = || {
+        Fault::refused(
+            Code::Storage,
+            "the store has failed, and was closed; what was not answered may have happened",
+        )
+    };
     let answer = loop {
         let waiting = &mut answered; // a receiver can go to another thread, not be shared
         match py.detach(move || waiting.recv_timeout(GLANCE)) {

@@ -87,8 +87,11 @@ impl Store {
             keeping: keeping(history, key)?,
             prior: policy.get().prior.as_ref().map(|prior| prior.to_vec()),
             durable,
-            cache: cache.map_or(Ok(CACHE), |bytes| Ok::<_, Fault>(whole(bytes, "cache", 1 << 50)? as usize))?,
-            threads: threads.map(|count| Ok::<_, Fault>(whole(count, "threads", 16)? as usize)).transpose()?,
+            cache: cache
+                .map_or(Ok(CACHE), |bytes| Ok::<_, Fault>(whole(bytes, "cache", 1 << 50)? as usize))?,
+            threads: threads
+                .map(|count| Ok::<_, Fault>(whole(count, "threads", 16)? as usize))
+                .transpose()?,
             memory,
         };
         let opened = Arc::new(Opened::open(py, policy.unbind(), options)?);

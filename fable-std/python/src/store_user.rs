@@ -75,8 +75,7 @@ impl StoreUser {
         words: Given<'_, '_>,
     ) -> Answer<Bound<'py, PyAny>> {
         let optional = |given: Given<'_, '_>, what: &str| given.map(|given| text(given, what)).transpose();
-        let keys =
-            json!({"values": Self::values(values)?, "when": optional(when, "'when'")?, "words": optional(words, "'words'")?});
+        let keys = json!({"values": Self::values(values)?, "when": optional(when, "'when'")?, "words": optional(words, "'words'")?});
         self.named(py, op, keys)
     }
 
@@ -97,9 +96,14 @@ fn decided(py: Python<'_>, store: &Opened, answer: &Value) -> Answer<Decision> {
     let id = answer.get("decision").and_then(Value::as_str).ok_or_else(missing)?.parse()?;
     let truth = |value: &Value, key: &str| value.get(key).and_then(Value::as_bool).unwrap_or(false);
     let probe = |value: &Value| {
-        let contrast = value.get("contrast").and_then(Value::as_str).and_then(|name| catalog.core.contrast(name))?;
+        let contrast =
+            value.get("contrast").and_then(Value::as_str).and_then(|name| catalog.core.contrast(name))?;
         let expected = value.get("expected").and_then(Value::as_f64)? as f32;
-        Some(ProbeOutcome { contrast: u8::try_from(contrast).ok()?, preferred: truth(value, "preferred"), expected })
+        Some(ProbeOutcome {
+            contrast: u8::try_from(contrast).ok()?,
+            preferred: truth(value, "preferred"),
+            expected,
+        })
     };
     let all = |key: &str| answer.get(key).and_then(Value::as_array);
     Ok(Decision {
@@ -250,7 +254,8 @@ impl StoreUser {
     #[pyo3(signature = (*statements))]
     fn onboard(&self, py: Python<'_>, statements: &Bound<'_, PyTuple>) -> Answer<u64> {
         let catalog = self.opened.policy.get().catalog();
-        let statements = statements.iter().map(|item| catalog.read_statement(&item)).collect::<Answer<_>>()?;
+        let statements =
+            statements.iter().map(|item| catalog.read_statement(&item)).collect::<Answer<_>>()?;
         json::count(&self.ask(py, Op::Onboard { user: self.name.clone(), statements })?, "accepted")
     }
 
@@ -349,7 +354,12 @@ impl StoreUser {
 
     /// Switches everything off for the user, or on; whether what the user says may be remembered.
     #[pyo3(signature = (*, layer = None, memory = None))]
-    fn switch<'py>(&self, py: Python<'py>, layer: Option<bool>, memory: Option<bool>) -> Answer<Bound<'py, PyAny>> {
+    fn switch<'py>(
+        &self,
+        py: Python<'py>,
+        layer: Option<bool>,
+        memory: Option<bool>,
+    ) -> Answer<Bound<'py, PyAny>> {
         self.named(py, "switch", json!({"layer": layer, "memory": memory}))
     }
 
@@ -368,7 +378,12 @@ impl StoreUser {
 
     /// What the chosen value of the component ``memory`` means for the assistant.
     #[pyo3(signature = (mode, *, request = None))]
-    fn recall<'py>(&self, py: Python<'py>, mode: &Bound<'_, PyAny>, request: Given<'_, '_>) -> Answer<Bound<'py, PyAny>> {
+    fn recall<'py>(
+        &self,
+        py: Python<'py>,
+        mode: &Bound<'_, PyAny>,
+        request: Given<'_, '_>,
+    ) -> Answer<Bound<'py, PyAny>> {
         let request = request.map(|request| text(request, "a request")).transpose()?;
         self.named(py, "recall", json!({"mode": text(mode, "a mode")?, "request": request}))
     }
@@ -395,7 +410,8 @@ impl StoreUser {
 
     /// The user as ``User.restore`` takes it.
     fn snapshot<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyBytes>> {
-        let bytes = self.opened.look(py, &self.name, |user| Ok(user.to_bytes()), |user| Ok(user.to_bytes()))?;
+        let bytes =
+            self.opened.look(py, &self.name, |user| Ok(user.to_bytes()), |user| Ok(user.to_bytes()))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -420,6 +436,11 @@ impl StoreUser {
 
 impl StoreUser {
     fn report(&self, py: Python<'_>) -> Answer<fable_std::inspect::Inspection> {
-        self.opened.look(py, &self.name, |user| look::report(&mut user.user()), |user| look::report(&mut user.user()))
+        self.opened.look(
+            py,
+            &self.name,
+            |user| look::report(&mut user.user()),
+            |user| look::report(&mut user.user()),
+        )
     }
 }

@@ -18,13 +18,17 @@ pub fn toml(tables: &Bound<'_, PyAny>) -> Answer<String> {
 }
 
 fn table(dict: &Bound<'_, PyDict>, depth: usize, count: &mut usize) -> Answer<Table> {
-    dict.iter().map(|(key, item)| Ok((text(&key, "the key of a table")?, value(&item, depth + 1, count)?))).collect()
+    dict.iter()
+        .map(|(key, item)| Ok((text(&key, "the key of a table")?, value(&item, depth + 1, count)?)))
+        .collect()
 }
 
 fn value(item: &Bound<'_, PyAny>, depth: usize, count: &mut usize) -> Answer<Value> {
     *count += 1;
     if depth > DEPTH || *count > VALUES {
-        return Err(Fault::range("the tables of a catalog are too deep in each other, or there are too many"));
+        return Err(Fault::range(
+            "the tables of a catalog are too deep in each other, or there are too many",
+        ));
     }
     if let Ok(dict) = item.cast::<PyDict>() {
         return Ok(Value::Table(table(dict, depth, count)?));
@@ -45,7 +49,9 @@ fn value(item: &Bound<'_, PyAny>, depth: usize, count: &mut usize) -> Answer<Val
         return Ok(Value::Boolean(truth.is_true()));
     }
     if item.is_instance_of::<PyInt>() {
-        let number = item.extract().map_err(|error| Fault::of_value(error, item.py(), "a whole number is too large"))?;
+        let number = item
+            .extract()
+            .map_err(|error| Fault::of_value(error, item.py(), "a whole number is too large"))?;
         return Ok(Value::Integer(number));
     }
     if let Ok(number) = item.cast::<PyFloat>() {

@@ -5,7 +5,9 @@ use crate::fault::{Answer, Fault};
 use crate::names::text;
 use crate::words::items;
 use fable_std::serve::Code;
-use fable_std::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Said, Situation, Turn};
+use fable_std::text::{
+    self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Said, Situation, Turn,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -35,14 +37,17 @@ pub fn read_context<'py>(
     }
     let turns: Vec<Turn<'_>> = exchanges
         .iter()
-        .map(|(asked, answer)| answer.as_deref().map_or(Turn::new(asked), |answer| Turn::new(asked).answered(answer)))
+        .map(|(asked, answer)| {
+            answer.as_deref().map_or(Turn::new(asked), |answer| Turn::new(asked).answered(answer))
+        })
         .collect();
     let mut situation = Situation::new(RequestText::new(&request)).after(&turns);
     if let Some(said) = &background {
         situation = situation.with_background(Background::new(said));
     }
     let core = catalog.get().core;
-    let context = Rules.context(core, situation).map_err(|error| Fault::refused(Code::BadContext, error))?.value;
+    let context =
+        Rules.context(core, situation).map_err(|error| Fault::refused(Code::BadContext, error))?.value;
     let definition = core.definition();
     let made = PyDict::new(py);
     if !definition.tasks.is_empty() {
@@ -59,6 +64,8 @@ pub fn read_context<'py>(
 pub fn read_reaction(line: &Bound<'_, PyAny>) -> Answer<(Option<f64>, Option<String>)> {
     let line = text(line, "what was said")?;
     let Said { reaction, request } = text::split(&line);
-    let reward = reaction.and_then(|words| Rules.feedback(Reaction::new(words)).value).map(|feedback| feedback.reward());
+    let reward = reaction
+        .and_then(|words| Rules.feedback(Reaction::new(words)).value)
+        .map(|feedback| feedback.reward());
     Ok((reward, request.map(str::to_owned)))
 }

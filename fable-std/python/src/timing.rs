@@ -19,12 +19,23 @@ pub struct RustUsers {
     crowds: Mutex<Crowds>,
 }
 
-fn rounds<T: Scalar>(crowd: &mut Crowd<T>, policy: &Core<'_, T>, context: &Context, rounds: u64) -> Answer<()> {
+fn rounds<T: Scalar>(
+    crowd: &mut Crowd<T>,
+    policy: &Core<'_, T>,
+    context: &Context,
+    rounds: u64,
+) -> Answer<()> {
     let (all, mut ids) = (Feasible::all(policy.catalog()), Vec::with_capacity(crowd.learners.len()));
     for _ in 0..rounds {
         ids.clear();
         for user in 0..crowd.learners.len() {
-            ids.push(crowd.user(policy, user)?.ok_or(UserError::UnknownDecision)?.decide(&Request::new(context, &all))?.id);
+            ids.push(
+                crowd
+                    .user(policy, user)?
+                    .ok_or(UserError::UnknownDecision)?
+                    .decide(&Request::new(context, &all))?
+                    .id,
+            );
         }
         for (user, id) in ids.iter().enumerate() {
             let mut user = crowd.user(policy, user)?.ok_or(UserError::UnknownDecision)?;
@@ -39,8 +50,10 @@ impl RustUsers {
     #[new]
     fn new(policy: &Bound<'_, PyAny>, count: &Bound<'_, PyAny>, context: &Bound<'_, PyAny>) -> Answer<Self> {
         let policy = policy_of(policy)?;
-        let names: Vec<String> = (0..whole(count, "the number of users", 1_000_000)?).map(|user| format!("u{user}")).collect();
-        let (crowds, context) = (Crowds::new(&policy.get().held, &names, None)?, policy.get().catalog().read_context(context)?);
+        let names: Vec<String> =
+            (0..whole(count, "the number of users", 1_000_000)?).map(|user| format!("u{user}")).collect();
+        let (crowds, context) =
+            (Crowds::new(&policy.get().held, &names, None)?, policy.get().catalog().read_context(context)?);
         Ok(Self { policy: policy.unbind(), context, crowds: Mutex::new(crowds) })
     }
 

@@ -47,7 +47,11 @@ pub fn policy_of<'py>(policy: &Bound<'py, PyAny>) -> Answer<Bound<'py, Policy>> 
 
 impl User {
     /// Does something with the user while other threads of Python go on.
-    fn away<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Policy, &mut Lives) -> Answer<R> + Send) -> Answer<R> {
+    fn away<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Policy, &mut Lives) -> Answer<R> + Send,
+    ) -> Answer<R> {
         let mut guard = locked(&self.lives, "user")?;
         let (policy, lives) = (self.policy.get(), &mut *guard);
         py.detach(|| work(policy, lives))
@@ -157,10 +161,12 @@ impl User {
     ) -> Answer<Decision> {
         let policy = self.policy.get();
         let catalog = policy.catalog();
-        let (context, feasible) = (catalog.read_context(context)?, catalog.read_feasible([forbid, require, only])?);
+        let (context, feasible) =
+            (catalog.read_context(context)?, catalog.read_feasible([forbid, require, only])?);
         let (defaults, draws, at) = (catalog.read_defaults(defaults)?, draws(propensities)?, time(at)?);
         let made = self.away(py, |policy, lives| {
-            let request = Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
+            let request =
+                Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
             with_user!(&policy.held, lives, user => life::decide(&mut user, request, draws))
         })?;
         let Made { decision, scores, feasible, probes, propensity, propensities } = made;
@@ -186,10 +192,12 @@ impl User {
     ) -> Answer<Recommendation> {
         let policy = self.policy.get();
         let catalog = policy.catalog();
-        let (context, feasible) = (catalog.read_context(context)?, catalog.read_feasible([forbid, require, only])?);
+        let (context, feasible) =
+            (catalog.read_context(context)?, catalog.read_feasible([forbid, require, only])?);
         let defaults = catalog.read_defaults(defaults)?;
         let (action, score, feasible) = self.away(py, |policy, lives| {
-            let request = Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at: 0 };
+            let request =
+                Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at: 0 };
             with_user!(&policy.held, lives, user => {
                 let left = user.narrow(&request)?.len();
                 let (action, score) = user.recommend(&request)?;
@@ -261,7 +269,8 @@ impl User {
     #[pyo3(signature = (*statements))]
     fn onboard(&self, py: Python<'_>, statements: &Bound<'_, PyTuple>) -> Answer<usize> {
         let catalog = self.policy.get().catalog();
-        let statements: Vec<Statement> = statements.iter().map(|item| catalog.read_statement(&item)).collect::<Answer<_>>()?;
+        let statements: Vec<Statement> =
+            statements.iter().map(|item| catalog.read_statement(&item)).collect::<Answer<_>>()?;
         self.away(py, |policy, lives| {
             with_user!(&policy.held, lives, user => {
                 user.run(&mut Command::onboard(&statements))?;
@@ -354,7 +363,10 @@ impl User {
 
     /// Goes back to the prior, in the next incarnation.
     fn forget(&self, py: Python<'_>) -> Answer<()> {
-        self.away(py, |policy, lives| with_user!(&policy.held, lives, user => Ok(user.run(&mut Command::forget())?)))
+        self.away(
+            py,
+            |policy, lives| with_user!(&policy.held, lives, user => Ok(user.run(&mut Command::forget())?)),
+        )
     }
 
     /// Everything there is to see about the user: the report of ``fable inspect --json``.

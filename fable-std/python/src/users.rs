@@ -38,7 +38,8 @@ pub struct Users {
 const MOST: usize = 1 << 24;
 
 fn names(value: &Bound<'_, PyAny>) -> Answer<Vec<String>> {
-    let names: Vec<String> = items(value, "the names of users", MOST)?.iter().map(user_name).collect::<Answer<_>>()?;
+    let names: Vec<String> =
+        items(value, "the names of users", MOST)?.iter().map(user_name).collect::<Answer<_>>()?;
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     match sorted.windows(2).find(|pair| matches!(pair, [one, other] if one == other)) {
@@ -70,7 +71,10 @@ fn rows(
         None => return Err(Fault::range(format_args!("'signals' must have the shape ({count}, {wide})"))),
     };
     if signals.shape != [count, wide] {
-        return Err(Fault::range(format_args!("'signals' must have the shape ({count}, {wide}), not {:?}", signals.shape)));
+        return Err(Fault::range(format_args!(
+            "'signals' must have the shape ({count}, {wide}), not {:?}",
+            signals.shape
+        )));
     }
     let allowed = allowed.map(|allowed| arrays::truths(allowed, "'feasible'")).transpose()?;
     let every = |set: &[bool]| -> Result<Feasible, Refusal> {
@@ -83,21 +87,31 @@ fn rows(
         Some(Block { numbers, shape }) if *shape == [actions] => Some(every(numbers)?),
         Some(Block { shape, .. }) if *shape == [count, actions] => None,
         Some(Block { shape, .. }) => {
-            let message = format_args!("'feasible' must have the shape ({actions},) or ({count}, {actions}), not {shape:?}");
+            let message = format_args!(
+                "'feasible' must have the shape ({actions},) or ({count}, {actions}), not {shape:?}"
+            );
             return Err(Fault::range(message));
         }
     };
     let row = |row: usize| -> Result<Asked, Refusal> {
-        let task = tasks.as_ref().and_then(|tasks| tasks.numbers.get(row).copied()).filter(|task| *task != -1);
+        let task =
+            tasks.as_ref().and_then(|tasks| tasks.numbers.get(row).copied()).filter(|task| *task != -1);
         let task = task.map(|task| usize::try_from(task).unwrap_or(usize::MAX));
         let signals = signals.numbers.get(row * wide..(row + 1) * wide).unwrap_or(&[]);
         let context = Context::new(core, task, signals)?;
-        let own = || allowed.as_ref().and_then(|allowed| allowed.numbers.get(row * actions..(row + 1) * actions)).unwrap_or(&[]);
+        let own = || {
+            allowed
+                .as_ref()
+                .and_then(|allowed| allowed.numbers.get(row * actions..(row + 1) * actions))
+                .unwrap_or(&[])
+        };
         let feasible = shared.map_or_else(|| every(own()), Ok)?;
         Ok(Asked { context, feasible })
     };
     let numbered = |number: usize| {
-        row(number).map_err(|Refusal { code, message }| Fault::refused(code, format_args!("row {number}: {message}")))
+        row(number).map_err(|Refusal { code, message }| {
+            Fault::refused(code, format_args!("row {number}: {message}"))
+        })
     };
     (0..count).map(numbered).collect()
 }
@@ -105,11 +119,18 @@ fn rows(
 impl Users {
     /// Which users, everyone if nothing is said.
     fn who(&self, who: Given<'_, '_>) -> Answer<Vec<usize>> {
-        who.map_or_else(|| Ok((0..self.names.len()).collect()), |who| arrays::positions(who, "'who'", self.names.len()))
+        who.map_or_else(
+            || Ok((0..self.names.len()).collect()),
+            |who| arrays::positions(who, "'who'", self.names.len()),
+        )
     }
 
     /// Does something with the users while other threads of Python go on.
-    fn away<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&Policy, &mut Crowds) -> Answer<R> + Send) -> Answer<R> {
+    fn away<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Policy, &mut Crowds) -> Answer<R> + Send,
+    ) -> Answer<R> {
         let mut guard = locked(&self.crowds, "batch of users")?;
         let (policy, crowds) = (self.policy.get(), &mut *guard);
         py.detach(|| work(policy, crowds))
@@ -139,9 +160,14 @@ impl Users {
         let bytes = |item: &Bound<'_, PyAny>| -> Answer<Vec<u8>> {
             Ok(item.cast::<PyBytes>().map_err(|_| Fault::kind("a snapshot is bytes"))?.as_bytes().to_vec())
         };
-        let snapshots = items(snapshots, "the snapshots", MOST)?.iter().map(bytes).collect::<Answer<Vec<_>>>()?;
+        let snapshots =
+            items(snapshots, "the snapshots", MOST)?.iter().map(bytes).collect::<Answer<Vec<_>>>()?;
         if snapshots.len() != names.len() {
-            return Err(Fault::range(format_args!("there are {} names and {} snapshots", names.len(), snapshots.len())));
+            return Err(Fault::range(format_args!(
+                "there are {} names and {} snapshots",
+                names.len(),
+                snapshots.len()
+            )));
         }
         let held = &policy.get().held;
         let crowds = py.detach(|| Crowds::new(held, &names, Some(&snapshots)))?;
@@ -152,8 +178,12 @@ impl Users {
     fn snapshots<'py>(&self, py: Python<'py>) -> Answer<Vec<Bound<'py, PyBytes>>> {
         let all: Vec<Vec<u8>> = self.away(py, |_, crowds| {
             Ok(match crowds {
-                Crowds::F32(crowd) => crowd.learners.iter().map(fable_core::Learner::to_bytes).collect::<Result<_, _>>()?,
-                Crowds::F64(crowd) => crowd.learners.iter().map(fable_core::Learner::to_bytes).collect::<Result<_, _>>()?,
+                Crowds::F32(crowd) => {
+                    crowd.learners.iter().map(fable_core::Learner::to_bytes).collect::<Result<_, _>>()?
+                }
+                Crowds::F64(crowd) => {
+                    crowd.learners.iter().map(fable_core::Learner::to_bytes).collect::<Result<_, _>>()?
+                }
             })
         })?;
         Ok(all.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
@@ -176,8 +206,12 @@ impl Users {
     fn rounds<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyArray1<i64>>> {
         let rounds = self.away(py, |_, crowds| {
             Ok(match crowds {
-                Crowds::F32(crowd) => crowd.learners.iter().map(|learner| i64::from(learner.rounds())).collect::<Vec<_>>(),
-                Crowds::F64(crowd) => crowd.learners.iter().map(|learner| i64::from(learner.rounds())).collect(),
+                Crowds::F32(crowd) => {
+                    crowd.learners.iter().map(|learner| i64::from(learner.rounds())).collect::<Vec<_>>()
+                }
+                Crowds::F64(crowd) => {
+                    crowd.learners.iter().map(|learner| i64::from(learner.rounds())).collect()
+                }
             })
         })?;
         Ok(PyArray1::from_vec(py, rounds))
@@ -188,8 +222,12 @@ impl Users {
     fn observations<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyArray1<i64>>> {
         let rewards = self.away(py, |_, crowds| {
             Ok(match crowds {
-                Crowds::F32(crowd) => crowd.learners.iter().map(|learner| i64::from(learner.observations())).collect::<Vec<_>>(),
-                Crowds::F64(crowd) => crowd.learners.iter().map(|learner| i64::from(learner.observations())).collect(),
+                Crowds::F32(crowd) => {
+                    crowd.learners.iter().map(|learner| i64::from(learner.observations())).collect::<Vec<_>>()
+                }
+                Crowds::F64(crowd) => {
+                    crowd.learners.iter().map(|learner| i64::from(learner.observations())).collect()
+                }
             })
         })?;
         Ok(PyArray1::from_vec(py, rewards))
@@ -251,22 +289,29 @@ impl Users {
         who: Given<'_, '_>,
         at: Given<'_, '_>,
     ) -> Answer<usize> {
-        let batch = batch.cast::<Batch>().map_err(|_| Fault::kind("rewards are given to the batch that decide has returned"))?;
+        let batch = batch
+            .cast::<Batch>()
+            .map_err(|_| Fault::kind("rewards are given to the batch that decide has returned"))?;
         let (rows, at) = (&batch.get().rows, time(at)?);
         let one_each = |block: Block<f64>, what: &str| -> Answer<Vec<f64>> {
             let Block { numbers, shape } = block;
-            let wrong = || Fault::range(format_args!("{what} must have the shape ({},), not {shape:?}", rows.len()));
+            let wrong =
+                || Fault::range(format_args!("{what} must have the shape ({},), not {shape:?}", rows.len()));
             if shape == [rows.len()] { Ok(numbers) } else { Err(wrong()) }
         };
         let rewards = one_each(arrays::doubles(rewards, "'rewards'")?, "'rewards'")?;
-        let weights = weights.map(|weights| one_each(arrays::doubles(weights, "'weights'")?, "'weights'")).transpose()?;
+        let weights = weights
+            .map(|weights| one_each(arrays::doubles(weights, "'weights'")?, "'weights'"))
+            .transpose()?;
         let chosen = match who {
             None => (0..rows.len()).collect(),
             Some(who) => arrays::positions(who, "'who', the rows of the batch,", rows.len())?,
         };
         let reward = |row: usize| {
             let (found, number) = (rows.get(row)?, *rewards.get(row)?);
-            let weight = weights.as_ref().map_or(Some(1.0), |weights| weights.get(row).map(|weight| *weight as f32))?;
+            let weight = weights
+                .as_ref()
+                .map_or(Some(1.0), |weights| weights.get(row).map(|weight| *weight as f32))?;
             Some(Reward { row, who: found.who, id: found.id, number, weight })
         };
         let given: Vec<Reward> = chosen.into_iter().filter_map(reward).collect();
@@ -292,7 +337,11 @@ pub struct Batch {
 }
 
 impl Batch {
-    fn column<'py, T: numpy::Element>(&self, py: Python<'py>, of: impl Fn(&Row) -> T) -> Bound<'py, PyArray1<T>> {
+    fn column<'py, T: numpy::Element>(
+        &self,
+        py: Python<'py>,
+        of: impl Fn(&Row) -> T,
+    ) -> Bound<'py, PyArray1<T>> {
         PyArray1::from_vec(py, self.rows.iter().map(of).collect())
     }
 }
@@ -356,11 +405,15 @@ impl Batch {
 
     fn __getitem__(&self, py: Python<'_>, row: isize) -> PyResult<Decision> {
         let place = if row < 0 { row.checked_add_unsigned(self.rows.len()) } else { Some(row) };
-        let found = place.and_then(|place| usize::try_from(place).ok()).and_then(|place| Some((place, self.rows.get(place)?)));
-        let outside = || pyo3::exceptions::PyIndexError::new_err(format!("the batch has {} rows", self.rows.len()));
+        let found = place
+            .and_then(|place| usize::try_from(place).ok())
+            .and_then(|place| Some((place, self.rows.get(place)?)));
+        let outside =
+            || pyo3::exceptions::PyIndexError::new_err(format!("the batch has {} rows", self.rows.len()));
         let (place, row) = found.ok_or_else(outside)?;
         let actions = self.catalog.get().core.actions();
-        let propensities = self.propensities.as_ref().and_then(|all| all.get(place * actions..(place + 1) * actions));
+        let propensities =
+            self.propensities.as_ref().and_then(|all| all.get(place * actions..(place + 1) * actions));
         Ok(Decision {
             catalog: self.catalog.clone_ref(py),
             id: row.id,

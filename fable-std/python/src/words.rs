@@ -17,7 +17,9 @@ pub fn number(value: &Bound<'_, PyAny>, what: &str) -> Answer<f64> {
     if let Ok(number) = value.cast::<PyFloat>() {
         return Ok(number.value());
     }
-    value.extract().map_err(|error| Fault::of_value(error, value.py(), format_args!("{what} must be a number")))
+    value
+        .extract()
+        .map_err(|error| Fault::of_value(error, value.py(), format_args!("{what} must be a number")))
 }
 
 /// A whole number from 0 to `most`.
@@ -56,7 +58,8 @@ fn dict<'py>(value: &Bound<'py, PyAny>, what: &str) -> Answer<Bound<'py, PyDict>
     if let Ok(dict) = value.cast::<PyDict>() {
         return Ok(dict.clone());
     }
-    let mapping = value.cast::<PyMapping>().map_err(|_| Fault::kind(format_args!("{what} must be a dict")))?;
+    let mapping =
+        value.cast::<PyMapping>().map_err(|_| Fault::kind(format_args!("{what} must be a dict")))?;
     let dict = PyDict::new(value.py());
     dict.update(mapping)?;
     Ok(dict)
@@ -68,7 +71,9 @@ pub fn items<'py>(value: &Bound<'py, PyAny>, what: &str, most: usize) -> Answer<
         return Err(Fault::kind(format_args!("{what} must be a list")));
     }
     let too_many = || Fault::range(format_args!("{what} can have at most {most} items"));
-    let count = value.len().map_err(|error| Fault::of_value(error, value.py(), format_args!("{what} must be a list")))?;
+    let count = value
+        .len()
+        .map_err(|error| Fault::of_value(error, value.py(), format_args!("{what} must be a list")))?;
     if count > most {
         return Err(too_many());
     }
@@ -98,7 +103,8 @@ impl Catalog {
         if found + usize::from(task.is_some()) != dict.len() {
             return Err(self.unlike_context(&dict));
         }
-        let task = task.filter(|task| !task.is_none()).map(|task| names.task(self.core, &task)).transpose()?;
+        let task =
+            task.filter(|task| !task.is_none()).map(|task| names.task(self.core, &task)).transpose()?;
         Ok(Context::new(self.core, task, signals.get(..names.signals.len()).unwrap_or(&[]))?)
     }
 
@@ -128,16 +134,29 @@ impl Catalog {
     pub fn read_action(&self, value: &Bound<'_, PyAny>) -> Answer<Action> {
         if value.cast::<PyDict>().is_err() && value.cast::<PyMapping>().is_err() {
             let index: u64 = value.extract().map_err(|error| {
-                Fault::of_value(error, value.py(), "an action must be a dict with a value for each component, or its index")
+                Fault::of_value(
+                    error,
+                    value.py(),
+                    "an action must be a dict with a value for each component, or its index",
+                )
             })?;
             let known = u16::try_from(index).ok().filter(|index| usize::from(*index) < self.core.actions());
-            return known.map(Action).ok_or_else(|| Fault::range(format_args!("there are {} actions", self.core.actions())));
+            return known
+                .map(Action)
+                .ok_or_else(|| Fault::range(format_args!("there are {} actions", self.core.actions())));
         }
         let mut places = self.read_values(value, "an action")?;
         places.sort_unstable();
-        let once = places.iter().map(|(component, _)| usize::from(*component)).eq(0..self.core.definition().components.len());
-        let action = self.core.action(&places.iter().map(|(_, value)| *value).collect::<Vec<_>>()).filter(|_| once);
-        action.ok_or_else(|| Fault::refused(Code::IncompleteAction, "an action needs one value for each component"))
+        let once = places.iter().map(|(component, _)| usize::from(*component)).eq(0..self
+            .core
+            .definition()
+            .components
+            .len());
+        let action =
+            self.core.action(&places.iter().map(|(_, value)| *value).collect::<Vec<_>>()).filter(|_| once);
+        action.ok_or_else(|| {
+            Fault::refused(Code::IncompleteAction, "an action needs one value for each component")
+        })
     }
 
     fn read_pattern(&self, value: &Bound<'_, PyAny>) -> Answer<Pattern> {
@@ -147,7 +166,10 @@ impl Catalog {
                 vec![self.names.value(self.core, component, &chosen)?]
             } else {
                 let values = items(&chosen, "the values of a pattern", MOST)?;
-                values.iter().map(|value| self.names.value(self.core, component, value)).collect::<Answer<_>>()?
+                values
+                    .iter()
+                    .map(|value| self.names.value(self.core, component, value))
+                    .collect::<Answer<_>>()?
             };
             Ok((component, values))
         };
@@ -163,7 +185,11 @@ impl Catalog {
         let kinds = [(Effect::Forbid, "forbid"), (Effect::Require, "require"), (Effect::Only, "only")];
         for ((effect, name), patterns) in kinds.into_iter().zip(rules) {
             let Some(patterns) = patterns else { continue };
-            let patterns = items(patterns, &format!("'{name}', which has patterns like {{\"tool\": \"web_search\"}},"), MOST)?;
+            let patterns = items(
+                patterns,
+                &format!("'{name}', which has patterns like {{\"tool\": \"web_search\"}},"),
+                MOST,
+            )?;
             if effect == Effect::Only && patterns.is_empty() {
                 return Err(Fault::refused(Code::Infeasible, "'only' lists no action, so none is feasible"));
             }
@@ -188,7 +214,10 @@ impl Catalog {
         for key in dict.keys() {
             let key = text(&key, "the key of a statement")?;
             if !known.contains(&key.as_str()) {
-                return Err(Fault::kind(format_args!("'{key}' is not a key of a statement; those are {}", known.join(", "))));
+                return Err(Fault::kind(format_args!(
+                    "'{key}' is not a key of a statement; those are {}",
+                    known.join(", ")
+                )));
             }
         }
         let given = |key: &str| -> Answer<_> { Ok(dict.get_item(key)?.filter(|value| !value.is_none())) };
@@ -198,12 +227,21 @@ impl Catalog {
         };
         let direction = match (given("prefer")?, given("direction")?) {
             (Some(prefer), None) => {
-                let over = given("over")?.map(|over| self.read_values(&over, "'over'")).transpose()?.unwrap_or_default();
+                let over = given("over")?
+                    .map(|over| self.read_values(&over, "'over'"))
+                    .transpose()?
+                    .unwrap_or_default();
                 let when = given("when")?.map_or(Ok(When::Always), |when| self.read_when(&when))?;
                 Direction::prefer(self.core, &self.read_values(&prefer, "'prefer'")?, &over, when)?
             }
-            (None, Some(direction)) if given("over")?.is_none() && given("when")?.is_none() => self.read_direction(&direction)?,
-            _ => return Err(Fault::kind("a statement has either 'prefer', with or without 'over' and 'when', or 'direction'")),
+            (None, Some(direction)) if given("over")?.is_none() && given("when")?.is_none() => {
+                self.read_direction(&direction)?
+            }
+            _ => {
+                return Err(Fault::kind(
+                    "a statement has either 'prefer', with or without 'over' and 'when', or 'direction'",
+                ));
+            }
         };
         Ok(Statement { direction, response: needed("response")?, precision: needed("precision")? })
     }
@@ -213,7 +251,10 @@ impl Catalog {
         for (name, coefficient) in dict(value, "'direction'")? {
             let name = text(&name, "a coordinate")?;
             if self.core.coordinate(&name).is_none() {
-                return Err(Fault::refused(Code::UnknownName, format_args!("there is no coordinate '{name}'")));
+                return Err(Fault::refused(
+                    Code::UnknownName,
+                    format_args!("there is no coordinate '{name}'"),
+                ));
             }
             entries.push((name, number(&coefficient, "a coefficient")?));
         }
@@ -226,7 +267,9 @@ impl Catalog {
         let wrong = || Fault::kind("'when' has either a 'task' or a 'signal'");
         match (dict.get_item("task")?, dict.get_item("signal")?) {
             (Some(task), None) if dict.len() == 1 => Ok(When::Task(self.names.task(self.core, &task)?)),
-            (None, Some(signal)) if dict.len() == 1 => Ok(When::Signal(lookup::signal(self.core, &text(&signal, "a signal")?)?)),
+            (None, Some(signal)) if dict.len() == 1 => {
+                Ok(When::Signal(lookup::signal(self.core, &text(&signal, "a signal")?)?))
+            }
             _ => Err(wrong()),
         }
     }

@@ -140,7 +140,11 @@ impl<'c> SimulatedUser<'c> {
     #[must_use]
     pub fn expected(&self, context: &Context, action: Action) -> f64 {
         let (mean, h) = (self.liking(context, action), self.noise);
-        if h > 0.0 { (clamped_area(mean + h) - clamped_area(mean - h)) / (2.0 * h) } else { mean.clamp(-1.0, 1.0) }
+        if h > 0.0 {
+            (clamped_area(mean + h) - clamped_area(mean - h)) / (2.0 * h)
+        } else {
+            mean.clamp(-1.0, 1.0)
+        }
     }
 
     /// The reward of an action in a round, from -1 to 1.
@@ -153,7 +157,8 @@ impl<'c> SimulatedUser<'c> {
     /// The allowed action with the highest mean reward, and that mean.
     #[must_use]
     pub fn best(&self, context: &Context, feasible: &Feasible) -> (Action, f64) {
-        let rewards = feasible.set().iter().map(|action| (action, self.expected(context, action))).collect::<Vec<_>>();
+        let rewards =
+            feasible.set().iter().map(|action| (action, self.expected(context, action))).collect::<Vec<_>>();
         // Of equals the earliest, as everywhere.
         rewards.into_iter().rev().max_by(|(_, one), (_, other)| one.total_cmp(other)).unwrap_or_default()
     }
@@ -162,7 +167,8 @@ impl<'c> SimulatedUser<'c> {
     #[must_use]
     pub fn contrast(&self, comparison: &Comparison) -> f64 {
         let Comparison { context, prefer, over, total } = comparison;
-        let score = |action| if *total { self.liking(context, action) } else { self.residual(context, action) };
+        let score =
+            |action| if *total { self.liking(context, action) } else { self.residual(context, action) };
         score(*prefer) - score(*over)
     }
 
@@ -174,13 +180,18 @@ impl<'c> SimulatedUser<'c> {
 
     /// b - cost + phi.theta*
     fn liking(&self, context: &Context, action: Action) -> f64 {
-        self.catalog.default_score(context, action) - self.catalog.cost(action) + self.residual(context, action)
+        self.catalog.default_score(context, action) - self.catalog.cost(action)
+            + self.residual(context, action)
     }
 
     /// phi.theta*
     fn residual(&self, context: &Context, action: Action) -> f64 {
         let features = self.catalog.features(context, action);
-        features.map(|(coordinate, value)| self.theta.get(coordinate).map_or(0.0, |weight| weight * f64::from(value))).sum()
+        features
+            .map(|(coordinate, value)| {
+                self.theta.get(coordinate).map_or(0.0, |weight| weight * f64::from(value))
+            })
+            .sum()
     }
 
     fn random(&self, purpose: u64, round: u32) -> Random {
@@ -212,8 +223,12 @@ pub enum SimulateError {
 impl fmt::Display for SimulateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length { expected } => write!(f, "the preferences of a user need {expected} numbers, one per coordinate"),
-            Self::NotFinite { coordinate } => write!(f, "the preference at coordinate {coordinate} is not a finite number"),
+            Self::Length { expected } => {
+                write!(f, "the preferences of a user need {expected} numbers, one per coordinate")
+            }
+            Self::NotFinite { coordinate } => {
+                write!(f, "the preference at coordinate {coordinate} is not a finite number")
+            }
         }
     }
 }

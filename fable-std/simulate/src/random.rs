@@ -20,7 +20,8 @@ impl Random {
     /// The stream with a name: the same numbers for the same name, others for any other.
     #[must_use]
     pub fn new(name: [u64; 4]) -> Self {
-        let state = name.into_iter().fold(0, |state, word| SplitMix64::seed_from_u64(state ^ word).next_u64());
+        let state =
+            name.into_iter().fold(0, |state, word| SplitMix64::seed_from_u64(state ^ word).next_u64());
         Self(Xoshiro256PlusPlus::seed_from_u64(state))
     }
 

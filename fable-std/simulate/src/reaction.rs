@@ -12,20 +12,33 @@ const PRAISE: [(f64, &str); 3] = [(0.7, "Exactly what I wanted!"), (0.45, "Thank
 /// Less than this much better, and there is nothing to complain about.
 const WORTH_SAYING: f64 = 0.1;
 
-pub(crate) fn comment(user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible, action: Action, reward: f64) -> String {
+pub(crate) fn comment(
+    user: &SimulatedUser<'_>,
+    context: &Context,
+    feasible: &Feasible,
+    action: Action,
+    reward: f64,
+) -> String {
     if let Some((_, praise)) = PRAISE.iter().find(|(from, _)| reward >= *from) {
         return (*praise).into();
     }
-    complaint(user, context, feasible, action).unwrap_or_else(|| if reward >= 0.0 { "Hm, well." } else { "No." }.into())
+    complaint(user, context, feasible, action)
+        .unwrap_or_else(|| if reward >= 0.0 { "Hm, well." } else { "No." }.into())
 }
 
 /// What hurt most: the one component that the user would have had otherwise.
-fn complaint(user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible, action: Action) -> Option<String> {
+fn complaint(
+    user: &SimulatedUser<'_>,
+    context: &Context,
+    feasible: &Feasible,
+    action: Action,
+) -> Option<String> {
     let catalog = user.catalog();
     let chosen = catalog.values(action)?;
     let neighbours = feasible.set().iter().filter_map(|other| {
         let values = catalog.values(other)?;
-        let mut differing = (0..chosen.len()).filter(|&component| values.get(component) != chosen.get(component));
+        let mut differing =
+            (0..chosen.len()).filter(|&component| values.get(component) != chosen.get(component));
         Some((other, differing.next()?)).filter(|_| differing.next().is_none())
     });
     let gain = |other: Action| user.expected(context, other) - user.expected(context, action);
@@ -39,7 +52,12 @@ fn complaint(user: &SimulatedUser<'_>, context: &Context, feasible: &Feasible, a
     let name = |values: &Values| Some(component.values.get(usize::from(*values.get(position)?))?.name);
     let (chosen, wanted) = (name(&chosen)?, name(&wanted)?);
     let known = WISHES.iter().find(|(value, _)| *value == wanted);
-    Some(known.map_or_else(|| format!("Not {} {chosen}: {wanted}.", component.name), |(_, wish)| (*wish).into()))
+    Some(
+        known.map_or_else(
+            || format!("Not {} {chosen}: {wanted}.", component.name),
+            |(_, wish)| (*wish).into(),
+        ),
+    )
 }
 
 /// What people say when they would have had this value.

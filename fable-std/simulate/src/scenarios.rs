@@ -43,7 +43,10 @@ pub(crate) fn any(catalog: &Catalog<'_>, random: &mut Random) -> Result<Asked, C
     let tenths: Vec<usize> = signals.iter().map(|_| random.below(11)).collect();
     let values: Vec<f32> = tenths.iter().map(|tenths| *tenths as f32 / 10.0).collect();
     let task_words = task.and_then(|task| tasks.get(task)).map(|task| (*task).to_owned());
-    let signal_words = signals.iter().zip(tenths).map(|(signal, tenths)| format!("{signal} {}.{}", tenths / 10, tenths % 10));
+    let signal_words = signals
+        .iter()
+        .zip(tenths)
+        .map(|(signal, tenths)| format!("{signal} {}.{}", tenths / 10, tenths % 10));
     let words: Vec<String> = task_words.into_iter().chain(signal_words).collect();
     let text = if words.is_empty() { "A request".into() } else { format!("A request: {}", words.join(", ")) };
     Ok(Asked { text, context: Context::new(catalog, task, &values)? })

@@ -24,7 +24,11 @@ pub(crate) fn draw(catalog: &Catalog<'_>, random: &mut Random) -> Vec<f64> {
             for sign in [1.0, -1.0] {
                 if !coordinates.is_empty() {
                     let coordinate = coordinates.swap_remove(random.below(coordinates.len()));
-                    set(&mut theta, coordinate, sign * strength(catalog, *block) * (1.0 + 0.2 * random.symmetric()));
+                    set(
+                        &mut theta,
+                        coordinate,
+                        sign * strength(catalog, *block) * (1.0 + 0.2 * random.symmetric()),
+                    );
                 }
             }
         }
@@ -46,7 +50,8 @@ fn set(theta: &mut [f64], coordinate: usize, weight: f64) {
 
 /// How much more a user cares about a component as such than about where and with what it is used.
 fn strength(catalog: &Catalog<'_>, block: Block) -> f64 {
-    let components = (0..).zip(catalog.definition().components).filter(|(position, _)| block.has(*position)).count();
+    let components =
+        (0..).zip(catalog.definition().components).filter(|(position, _)| block.has(*position)).count();
     match (components, block.is_per_task(), block.signal()) {
         (1, false, None) => 1.0,
         (1, true, _) => 0.4,
@@ -76,10 +81,15 @@ mod tests {
                 retained.insert(index);
                 let alone = Policy::<f64>::new(catalog, Settings { retained, ..Settings::DEFAULT }).unwrap();
                 for task in 0..if block.is_per_task() { catalog.definition().tasks.len() } else { 1 } {
-                    let context = Context::new(catalog, block.is_per_task().then_some(task), &signals).unwrap();
+                    let context =
+                        Context::new(catalog, block.is_per_task().then_some(task), &signals).unwrap();
                     let actions = catalog.all_actions();
-                    let reached = actions.iter().flat_map(|action| alone.features(&context, action).map(|(place, _)| place));
-                    assert!(reached.collect::<BTreeSet<_>>().into_iter().eq(coordinates(catalog, index, task)));
+                    let reached = actions
+                        .iter()
+                        .flat_map(|action| alone.features(&context, action).map(|(place, _)| place));
+                    assert!(
+                        reached.collect::<BTreeSet<_>>().into_iter().eq(coordinates(catalog, index, task))
+                    );
                 }
             }
         }

@@ -18,11 +18,19 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
             ]
         )
         .with_null(0),
-        Component::new("speech", &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)]),
+        Component::new(
+            "speech",
+            &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)]
+        ),
     ],
     tasks: &["reading", "dinner"],
     signals: &["daylight", "noise"],
-    blocks: &[Block::main(0), Block::main(1).per_task(), Block::main(0).scaled_by(0).without_null(), Block::pair(0, 1),],
+    blocks: &[
+        Block::main(0),
+        Block::main(1).per_task(),
+        Block::main(0).scaled_by(0).without_null(),
+        Block::pair(0, 1),
+    ],
     terms: &[
         Term::new(-0.2, Condition::Above(0, 0.5), &[Part::new(0, &[1, 2])]),
         Term::new(0.1, Condition::Tasks(&[0]), &[Part::new(0, &[2]), Part::new(1, &[0])]),
@@ -55,12 +63,17 @@ fn the_numbers_are_pinned() {
     let user = SimulatedUser::new(&AGENT, 4);
     let asked = user.request(1).unwrap();
     assert_eq!(asked.text, "The usual, please.");
-    let numbers =
-        [user.theta()[0], user.theta()[253], user.reward(1, &asked.context, Action(0)), user.expected(&asked.context, Action(0))];
+    let numbers = [
+        user.theta()[0],
+        user.theta()[253],
+        user.reward(1, &asked.context, Action(0)),
+        user.expected(&asked.context, Action(0)),
+    ];
     assert_eq!(numbers.map(f64::to_bits), PINNED);
 }
 
-const PINNED: [u64; 4] = [0x3f7c_7f60_cae5_c1af, 0xbf71_0f43_f89f_a8fa, 0x3fc6_253c_d96a_48a8, 0x3faf_7b39_0081_1816];
+const PINNED: [u64; 4] =
+    [0x3f7c_7f60_cae5_c1af, 0xbf71_0f43_f89f_a8fa, 0x3fc6_253c_d96a_48a8, 0x3faf_7b39_0081_1816];
 
 #[test]
 fn every_scenario_fits_its_catalog_and_all_of_them_are_asked() {
@@ -70,9 +83,13 @@ fn every_scenario_fits_its_catalog_and_all_of_them_are_asked() {
         for scenario in scenarios(catalog) {
             let task = Some(scenario.task).filter(|task| !task.is_empty());
             let task = task.map(|task| catalog.task(task).unwrap_or_else(|_| panic!("{task}")));
-            let context =
-                Context::new(catalog, task, scenario.signals).unwrap_or_else(|error| panic!("{}: {error}", scenario.text));
-            assert!(asked.iter().any(|asked| asked.text == scenario.text && asked.context == context), "{}", scenario.text);
+            let context = Context::new(catalog, task, scenario.signals)
+                .unwrap_or_else(|error| panic!("{}: {error}", scenario.text));
+            assert!(
+                asked.iter().any(|asked| asked.text == scenario.text && asked.context == context),
+                "{}",
+                scenario.text
+            );
         }
     }
     let tasks: Vec<&str> = scenarios(&AGENT).iter().map(|scenario| scenario.task).collect();
@@ -96,13 +113,17 @@ fn a_catalog_without_a_table_gets_every_task_none_and_spread_signals() {
 fn requests_and_noise_depend_on_life_and_round_and_on_nothing_else() {
     let user = SimulatedUser::new(&AGENT, 3);
     let other = user.clone().in_life(1);
-    let texts = |user: &SimulatedUser<'_>| (1..=50).map(|round| user.request(round).unwrap().text).collect::<Vec<_>>();
+    let texts = |user: &SimulatedUser<'_>| {
+        (1..=50).map(|round| user.request(round).unwrap().text).collect::<Vec<_>>()
+    };
     assert_eq!(texts(&user), texts(&user.clone().in_life(0)));
     assert_ne!(texts(&user), texts(&other));
     assert_eq!(user.theta(), other.theta());
     // The same mood meets every action of a round: rewards inside (-1, 1) differ as their means do.
     let context = user.request(1).unwrap().context;
-    let noise = |user: &SimulatedUser<'_>, round, action| user.reward(round, &context, action) - user.expected(&context, action);
+    let noise = |user: &SimulatedUser<'_>, round, action| {
+        user.reward(round, &context, action) - user.expected(&context, action)
+    };
     assert!((noise(&user, 1, Action(0)) - noise(&user, 1, Action(1))).abs() < 1e-12);
     assert!((noise(&user, 1, Action(0)) - noise(&user, 2, Action(0))).abs() > 1e-6);
     assert!((noise(&user, 1, Action(0)) - noise(&other, 1, Action(0))).abs() > 1e-6);
@@ -112,9 +133,16 @@ fn requests_and_noise_depend_on_life_and_round_and_on_nothing_else() {
 #[test]
 fn expected_is_the_mean_of_the_rewards() {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
-    for (strength, noise) in
-        [(0.0, 0.35), (0.3, 0.35), (0.55, 0.35), (-0.8, 0.9), (2.0, 0.35), (0.2, 0.0), (0.2, -1.0), (0.2, f64::NAN)]
-    {
+    for (strength, noise) in [
+        (0.0, 0.35),
+        (0.3, 0.35),
+        (0.55, 0.35),
+        (-0.8, 0.9),
+        (2.0, 0.35),
+        (0.2, 0.0),
+        (0.2, -1.0),
+        (0.2, f64::NAN),
+    ] {
         let theta = [strength; 9].map(|weight| weight / 3.0).to_vec();
         let user = SimulatedUser::with_theta(&RUBRIC, theta, 5).unwrap().noisy(noise);
         let rounds = 40_000;
@@ -122,7 +150,10 @@ fn expected_is_the_mean_of_the_rewards() {
         assert!(rewards.iter().all(|reward| (-1.0..=1.0).contains(reward)));
         let mean = rewards.iter().sum::<f64>() / f64::from(rounds);
         let expected = user.expected(&context, Action(0));
-        assert!((mean - expected).abs() < 4.0 * noise.max(0.0) / (3.0 * f64::from(rounds)).sqrt() + 1e-9, "{mean} {expected}");
+        assert!(
+            (mean - expected).abs() < 4.0 * noise.max(0.0) / (3.0 * f64::from(rounds)).sqrt() + 1e-9,
+            "{mean} {expected}"
+        );
     }
 }
 
@@ -145,7 +176,9 @@ fn contrasts_are_differences_of_likings() {
     let context = Context::new(&TAU2, None, &[]).unwrap();
     let comparison = Comparison { context, prefer: Action(1), over: Action(0), total: false };
     let [one, other] = [1, 0].map(|action| {
-        TAU2.features(&context, Action(action)).map(|(index, value)| user.theta()[index] * f64::from(value)).sum::<f64>()
+        TAU2.features(&context, Action(action))
+            .map(|(index, value)| user.theta()[index] * f64::from(value))
+            .sum::<f64>()
     });
     assert!((user.contrast(&comparison) - (one - other)).abs() < 1e-15);
     let total = user.contrast(&Comparison { total: true, ..comparison });
@@ -166,12 +199,18 @@ fn reactions_are_about_what_hurt() {
     let say = |action, reward| user.reaction(&context, &everything, action, reward);
     assert_eq!(say(guided, -0.7), "Just answer."); // direct and concise are as good; the earlier one is named
     assert_eq!(say(brief, 0.0), "Please check that first.");
-    assert_eq!([0.9, 0.5, 0.3].map(|reward| say(guided, reward)), ["Exactly what I wanted!", "Thanks, good.", "Fine."]);
+    assert_eq!(
+        [0.9, 0.5, 0.3].map(|reward| say(guided, reward)),
+        ["Exactly what I wanted!", "Thanks, good.", "Fine."]
+    );
 
     // What is not allowed is not asked for.
     let only = Feasible::from_set(&TAU2, {
         let mut set = *everything.set();
-        TAU2.all_actions().iter().filter(|action| TAU2.values(*action).unwrap()[1] == 1).for_each(|action| set.remove(action));
+        TAU2.all_actions()
+            .iter()
+            .filter(|action| TAU2.values(*action).unwrap()[1] == 1)
+            .for_each(|action| set.remove(action));
         set
     })
     .unwrap();
@@ -179,8 +218,10 @@ fn reactions_are_about_what_hurt() {
     assert_eq!(user.reaction(&context, &only, brief, -0.1), "No.");
 
     // Values that nobody wrote a sentence for are named.
-    let user = SimulatedUser::with_theta(&RUBRIC, vec![-0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 1).unwrap();
-    let said = user.reaction(&Context::new(&RUBRIC, None, &[]).unwrap(), &Feasible::all(&RUBRIC), Action(0), -0.5);
+    let user =
+        SimulatedUser::with_theta(&RUBRIC, vec![-0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], 1).unwrap();
+    let said =
+        user.reaction(&Context::new(&RUBRIC, None, &[]).unwrap(), &Feasible::all(&RUBRIC), Action(0), -0.5);
     assert_eq!(said, "Not rigor level_1: level_5.");
 }
 
@@ -188,7 +229,10 @@ fn reactions_are_about_what_hurt() {
 fn wrong_preferences_are_refused() {
     let refused = |theta| SimulatedUser::with_theta(&RUBRIC, theta, 0).err();
     assert_eq!(refused(vec![0.0; 8]), Some(SimulateError::Length { expected: 9 }));
-    assert_eq!(refused(vec![0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), Some(SimulateError::NotFinite { coordinate: 2 }));
+    assert_eq!(
+        refused(vec![0.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        Some(SimulateError::NotFinite { coordinate: 2 })
+    );
     assert_eq!(refused(vec![0.0; 9]), None);
     assert!(SimulateError::Length { expected: 9 }.to_string().contains("9 numbers"));
 }

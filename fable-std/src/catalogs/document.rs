@@ -52,7 +52,10 @@ impl Document {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a component like { name = \"light\", values = [{ name = \"warm\" }] }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a component like { name = \"light\", values = [{ name = \"warm\" }] }"
+)]
 pub(crate) struct ComponentTable {
     pub(crate) name: Name,
     pub(crate) null: Option<Name>,
@@ -60,7 +63,10 @@ pub(crate) struct ComponentTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a value like { name = \"warm\", cost = 0.1, instruction = \"Use warm light.\" }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a value like { name = \"warm\", cost = 0.1, instruction = \"Use warm light.\" }"
+)]
 pub(crate) struct ValueTable {
     pub(crate) name: Name,
     pub(crate) cost: Option<Spanned<f64>>,
@@ -111,7 +117,10 @@ pub(crate) struct ContrastTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a rule like { name = \"quiet\", when.risk.above = 0.7, forbid.light = \"cold\" }")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a rule like { name = \"quiet\", when.risk.above = 0.7, forbid.light = \"cold\" }"
+)]
 pub(crate) struct RuleTable {
     pub(crate) name: Name,
     pub(crate) when: Option<Spanned<Item>>,
@@ -199,7 +208,9 @@ pub(crate) fn one_name(item: &Spanned<Item>) -> Result<Name, Blame> {
 /// One name, or a list of at least one.
 pub(crate) fn names(item: &Spanned<Item>) -> Result<Vec<Name>, Blame> {
     match item.get_ref() {
-        Item::List(list) if list.is_empty() => Err(Blame::form(item.span(), "this list is empty; write at least one name")),
+        Item::List(list) if list.is_empty() => {
+            Err(Blame::form(item.span(), "this list is empty; write at least one name"))
+        }
         Item::List(list) => list.iter().map(one_name).collect(),
         Item::Text(_) => Ok(vec![one_name(item)?]),
         _ => Err(expected(item, "a name in quotes, or a list of names")),
@@ -215,7 +226,10 @@ pub(crate) fn number(item: &Spanned<Item>) -> Result<f64, Blame> {
 }
 
 /// A table, of which `example` shows one.
-pub(crate) fn table<'i>(item: &'i Spanned<Item>, example: &str) -> Result<&'i [(Name, Spanned<Item>)], Blame> {
+pub(crate) fn table<'i>(
+    item: &'i Spanned<Item>,
+    example: &str,
+) -> Result<&'i [(Name, Spanned<Item>)], Blame> {
     match item.get_ref() {
         Item::Table(table) => Ok(table),
         _ => Err(expected(item, &format!("a table like {example}"))),

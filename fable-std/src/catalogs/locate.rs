@@ -37,7 +37,8 @@ enum Spot {
 /// The refusal with the place it comes from.
 pub(super) fn blame(document: &Document, definition: &Definition<'_>, error: CatalogError) -> Blame {
     let spot = Search { definition, error }.spot().unwrap_or(Spot::Catalog);
-    let at = place(document, &spot, error).or_else(|| document.name.as_ref().map(Spanned::span)).unwrap_or(0..0);
+    let at =
+        place(document, &spot, error).or_else(|| document.name.as_ref().map(Spanned::span)).unwrap_or(0..0);
     Blame::new(at, Flaw::Catalog { error, advice: advice(definition, &spot, error) })
 }
 
@@ -58,19 +59,26 @@ impl<'a> Search<'_, 'a> {
     }
 
     fn spot(&self) -> Option<Spot> {
-        let Definition { name, components, tasks, signals, blocks, terms, contrasts, rules } = *self.definition;
+        let Definition { name, components, tasks, signals, blocks, terms, contrasts, rules } =
+            *self.definition;
         if components.is_empty() || self.refused(Definition { name, ..BASE }) {
             return Some(Spot::Catalog);
         }
         let sound = Definition { name, components, tasks, signals, ..BASE };
-        let empty = || (blocks.is_empty() && self.refused(Definition { blocks, ..sound })).then_some(Spot::Blocks);
+        let empty =
+            || (blocks.is_empty() && self.refused(Definition { blocks, ..sound })).then_some(Spot::Blocks);
         None.or_else(|| self.first(tasks, |tasks| Definition { tasks, ..BASE }).map(Spot::Task))
             .or_else(|| self.first(signals, |signals| Definition { signals, ..BASE }).map(Spot::Signal))
-            .or_else(|| self.first(components, |components| Definition { components, ..BASE }).map(|index| self.inside(index)))
+            .or_else(|| {
+                self.first(components, |components| Definition { components, ..BASE })
+                    .map(|index| self.inside(index))
+            })
             .or_else(empty)
             .or_else(|| self.first(blocks, |blocks| Definition { blocks, ..sound }).map(Spot::Block))
             .or_else(|| self.first(terms, |terms| Definition { terms, ..sound }).map(Spot::Term))
-            .or_else(|| self.first(contrasts, |contrasts| Definition { contrasts, ..sound }).map(Spot::Contrast))
+            .or_else(|| {
+                self.first(contrasts, |contrasts| Definition { contrasts, ..sound }).map(Spot::Contrast)
+            })
             .or_else(|| self.first(rules, |rules| Definition { rules, ..sound }).map(Spot::Rule))
     }
 
@@ -82,8 +90,10 @@ impl<'a> Search<'_, 'a> {
         if self.refused(Definition { components: &renamed, ..BASE }) {
             return Spot::Component(index); // its name
         }
-        let alone = |values| self.refused(Definition { components: &[Component::new("alone", values)], ..BASE });
-        let value = (1..=component.values.len().min(MAX_VALUES)).find(|&count| alone(first(component.values, count)));
+        let alone =
+            |values| self.refused(Definition { components: &[Component::new("alone", values)], ..BASE });
+        let value =
+            (1..=component.values.len().min(MAX_VALUES)).find(|&count| alone(first(component.values, count)));
         value.map_or(Spot::Component(index), |count| Spot::Value(index, count - 1))
     }
 }
@@ -125,7 +135,9 @@ fn term_place(term: &TermTable, error: CatalogError) -> Range<usize> {
 fn contrast_place(contrast: &ContrastTable, error: CatalogError) -> Range<usize> {
     match error {
         CatalogError::ContrastActions => contrast.over.span(),
-        CatalogError::ContrastContext => contrast.context.as_ref().and_then(wrong_number).unwrap_or(contrast.name.span()),
+        CatalogError::ContrastContext => {
+            contrast.context.as_ref().and_then(wrong_number).unwrap_or(contrast.name.span())
+        }
         _ => contrast.name.span(),
     }
 }
@@ -152,25 +164,37 @@ fn wrong_number(item: &Spanned<Item>) -> Option<Range<usize>> {
 
 /// What to do about it, where the refusal itself does not say.
 fn advice(definition: &Definition<'_>, spot: &Spot, error: CatalogError) -> String {
-    let again = |name: Option<&str>| name.map_or_else(String::new, |name| format!("'{name}' is taken already"));
+    let again =
+        |name: Option<&str>| name.map_or_else(String::new, |name| format!("'{name}' is taken already"));
     match (error, spot) {
         (CatalogError::ComponentCount, Spot::Catalog) => "write [[components]] with a name and values".into(),
         (CatalogError::ActionCount, Spot::Component(index)) => {
-            let counts = first(definition.components, index + 1).iter().map(|component| component.values.len());
+            let counts =
+                first(definition.components, index + 1).iter().map(|component| component.values.len());
             format!("with this component there are {}", counts.fold(1, usize::saturating_mul))
         }
-        (CatalogError::DimensionTooLarge, _) => "this block is too much; leave it out, or take values or tasks away".into(),
+        (CatalogError::DimensionTooLarge, _) => {
+            "this block is too much; leave it out, or take values or tasks away".into()
+        }
         (CatalogError::DuplicateName, Spot::Task(index)) => again(definition.tasks.get(*index).copied()),
         (CatalogError::DuplicateName, Spot::Signal(index)) => again(definition.signals.get(*index).copied()),
-        (CatalogError::DuplicateName, Spot::Component(index)) => again(definition.components.get(*index).map(|own| own.name)),
+        (CatalogError::DuplicateName, Spot::Component(index)) => {
+            again(definition.components.get(*index).map(|own| own.name))
+        }
         (CatalogError::DuplicateName, Spot::Value(component, index)) => {
             let values = definition.components.get(*component).map_or(&[][..], |component| component.values);
             again(values.get(*index).map(|value| value.name))
         }
-        (CatalogError::DuplicateName, Spot::Contrast(index)) => again(definition.contrasts.get(*index).map(|own| own.name)),
-        (CatalogError::DuplicateName, Spot::Rule(index)) => again(definition.rules.get(*index).map(|own| own.rule.name)),
+        (CatalogError::DuplicateName, Spot::Contrast(index)) => {
+            again(definition.contrasts.get(*index).map(|own| own.name))
+        }
+        (CatalogError::DuplicateName, Spot::Rule(index)) => {
+            again(definition.rules.get(*index).map(|own| own.rule.name))
+        }
         (CatalogError::BlockTask, _) => "write tasks = [\"...\"] at the top, or leave per_task out".into(),
-        (CatalogError::BlockNull, _) => "write null = \"...\" in the component, or leave without_null out".into(),
+        (CatalogError::BlockNull, _) => {
+            "write null = \"...\" in the component, or leave without_null out".into()
+        }
         (CatalogError::ContrastActions, _) => "this one compares a value with itself".into(),
         _ => String::new(),
     }

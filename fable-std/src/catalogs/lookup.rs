@@ -42,7 +42,9 @@ pub fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), Flaw> {
 /// # Errors
 /// No such task.
 pub fn task(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
-    catalog.task(name).map_err(|_| Flaw::unknown("there is no task", name, catalog.definition().tasks.iter().copied()))
+    catalog
+        .task(name)
+        .map_err(|_| Flaw::unknown("there is no task", name, catalog.definition().tasks.iter().copied()))
 }
 
 /// The position of a signal.
@@ -50,7 +52,9 @@ pub fn task(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
 /// # Errors
 /// No such signal.
 pub fn signal(catalog: &Catalog<'_>, name: &str) -> Result<usize, Flaw> {
-    catalog.signal(name).map_err(|_| Flaw::unknown("there is no signal", name, catalog.definition().signals.iter().copied()))
+    catalog
+        .signal(name)
+        .map_err(|_| Flaw::unknown("there is no signal", name, catalog.definition().signals.iter().copied()))
 }
 
 /// The position of a declared contrast.
@@ -74,7 +78,8 @@ pub fn feasible(catalog: &Catalog<'_>, rules: &[(Effect, Pattern)]) -> Result<Fe
         pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()
     }
     let patterns: Vec<Vec<Part<'_>>> = rules.iter().map(|(_, pattern)| parts(pattern)).collect();
-    let rules = rules.iter().zip(&patterns).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern });
+    let rules =
+        rules.iter().zip(&patterns).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern });
     Feasible::new(catalog, &rules.collect::<Vec<_>>())
 }
 
@@ -100,8 +105,12 @@ pub fn described(catalog: &Catalog<'_>, standing: &StandingRule<'_>) -> String {
 /// The values of a part, like `tool=web_search`.
 #[must_use]
 pub fn value_names(catalog: &Catalog<'_>, part: &Part<'_>) -> Vec<String> {
-    let Some(component) = catalog.definition().components.get(usize::from(part.component)) else { return Vec::new() };
-    let name = |value: &u8| component.values.get(usize::from(*value)).map(|value| format!("{}={}", component.name, value.name));
+    let Some(component) = catalog.definition().components.get(usize::from(part.component)) else {
+        return Vec::new();
+    };
+    let name = |value: &u8| {
+        component.values.get(usize::from(*value)).map(|value| format!("{}={}", component.name, value.name))
+    };
     part.values.iter().filter_map(name).collect()
 }
 

@@ -144,7 +144,10 @@ impl fmt::Display for CatalogFileError {
         match self {
             Self::NoSuchCatalog(name) => {
                 let names = NAMES.join(", ");
-                write!(f, "there is no catalog '{name}'; the catalogs that ship are {names}, and a file ends in .toml")
+                write!(
+                    f,
+                    "there is no catalog '{name}'; the catalogs that ship are {names}, and a file ends in .toml"
+                )
             }
             Self::File(error) => error.fmt(f),
         }

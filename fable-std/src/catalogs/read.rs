@@ -3,11 +3,15 @@
 //! Only names are looked up here, because core knows positions alone. Every rule about counts, ranges and duplicates is
 //! [`Catalog::try_new`]'s, the same for constants and for files; [`locate`](super::locate) finds where its refusal comes from.
 
-use super::document::{BlockTable, ContrastTable, Document, Item, Name, RuleTable, TermTable, names, number, one_name, table};
+use super::document::{
+    BlockTable, ContrastTable, Document, Item, Name, RuleTable, TermTable, names, number, one_name, table,
+};
 use super::{locate, tools};
 use crate::toml_file::{Blame, Flaw, Mistake, Source};
 use bumpalo::Bump;
-use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term, Value};
+use fable_core::catalog::{
+    Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term, Value,
+};
 use fable_core::{Catalog, Rule};
 use toml::Spanned;
 
@@ -61,7 +65,8 @@ fn catalog<'a>(arena: &'a Bump, document: &Document) -> Result<Catalog<'a>, Blam
         rules: reader.each(&document.rules, |rule| reader.rule(rule))?,
         ..nouns
     };
-    let catalog = Catalog::try_new(definition).map_err(|error| locate::blame(document, &definition, error))?;
+    let catalog =
+        Catalog::try_new(definition).map_err(|error| locate::blame(document, &definition, error))?;
     tools::rows(document, &catalog)?; // now, not when somebody asks for them
     Ok(catalog)
 }
@@ -74,7 +79,8 @@ fn components<'a>(arena: &'a Bump, document: &Document) -> Result<&'a [Component
             instruction: arena.alloc_str(&value.instruction),
             cost: value.cost.as_ref().map_or(0.0, |cost| *cost.get_ref()),
         });
-        let made = Component::new(arena.alloc_str(component.name.get_ref()), arena.alloc_slice_fill_iter(values));
+        let made =
+            Component::new(arena.alloc_str(component.name.get_ref()), arena.alloc_slice_fill_iter(values));
         let null = component.null.as_ref().map(|null| value(&made, null)).transpose()?;
         list.push(Component { null, ..made });
     }
@@ -89,7 +95,10 @@ struct Names<'a> {
 
 impl<'a> Names<'a> {
     fn new(arena: &'a Bump, lack: &'static str, names: &[Name]) -> Self {
-        Self { lack, names: arena.alloc_slice_fill_iter(names.iter().map(|name| &*arena.alloc_str(name.get_ref()))) }
+        Self {
+            lack,
+            names: arena.alloc_slice_fill_iter(names.iter().map(|name| &*arena.alloc_str(name.get_ref()))),
+        }
     }
 
     fn find(&self, name: &Name) -> Result<u8, Blame> {
@@ -141,7 +150,8 @@ impl<'a> Reader<'a> {
     }
 
     fn component(&self, name: &Name) -> Result<(u8, &'a Component<'a>), Blame> {
-        let position = find("there is no component", name, self.components.iter().map(|component| component.name))?;
+        let position =
+            find("there is no component", name, self.components.iter().map(|component| component.name))?;
         let found = self.components.get(usize::from(position)).map(|component| (position, component));
         found.ok_or_else(|| unknown("there is no component", name, [].into_iter()))
     }
@@ -177,7 +187,8 @@ impl<'a> Reader<'a> {
     fn rule(&self, rule: &RuleTable) -> Result<StandingRule<'a>, Blame> {
         let when = rule.when.as_ref().map_or(Ok(Condition::Always), |when| self.condition(when, "rule"))?;
         let Some((effect, item)) = rule.pattern() else {
-            let text = "a rule has one of 'forbid', 'require' and 'only', like forbid = { style = \"direct\" }";
+            let text =
+                "a rule has one of 'forbid', 'require' and 'only', like forbid = { style = \"direct\" }";
             return Err(Blame::form(rule.name.span(), text));
         };
         let name = self.arena.alloc_str(rule.name.get_ref());
@@ -187,7 +198,8 @@ impl<'a> Reader<'a> {
     fn condition(&self, when: &Spanned<Item>, of: &str) -> Result<Condition<'a>, Blame> {
         const EXAMPLE: &str = "{ risk.above = 0.6 } or { task = \"coding\" }";
         let [(name, item)] = table(when, EXAMPLE)? else {
-            let text = format!("a {of} has one condition, like {EXAMPLE}; write another {of} for another condition");
+            let text =
+                format!("a {of} has one condition, like {EXAMPLE}; write another {of} for another condition");
             return Err(Blame::form(when.span(), text));
         };
         if name.get_ref() == "task" {
@@ -195,7 +207,10 @@ impl<'a> Reader<'a> {
         }
         let signal = self.signals.find(name)?;
         let [(comparison, threshold)] = table(item, "{ above = 0.6 }")? else {
-            return Err(Blame::form(item.span(), format!("a condition is one of {}", COMPARISONS.join(", "))));
+            return Err(Blame::form(
+                item.span(),
+                format!("a condition is one of {}", COMPARISONS.join(", ")),
+            ));
         };
         let level = number(threshold)? as f32;
         match comparison.get_ref().as_str() {
@@ -218,15 +233,18 @@ impl<'a> Reader<'a> {
         let (task, signals) = self.context(contrast)?;
         let name = self.arena.alloc_str(contrast.name.get_ref());
         let says = |text: &str| &*self.arena.alloc_str(text);
-        Ok(Contrast::new(name, prefer, over).when(task, signals).says(says(&contrast.positive), says(&contrast.negative)))
+        Ok(Contrast::new(name, prefer, over)
+            .when(task, signals)
+            .says(says(&contrast.positive), says(&contrast.negative)))
     }
 
     /// The component and value on one side of a contrast.
     fn side(&self, side: &Spanned<Item>) -> Result<(u8, u8), Blame> {
         const EXAMPLE: &str = "{ style = \"concise\" }";
         let [(name, item)] = table(side, EXAMPLE)? else {
-            let text =
-                format!("a contrast compares two values of one component; write one, like {EXAMPLE}, and the rest into 'with'");
+            let text = format!(
+                "a contrast compares two values of one component; write one, like {EXAMPLE}, and the rest into 'with'"
+            );
             return Err(Blame::form(side.span(), text));
         };
         let (position, component) = self.component(name)?;
@@ -234,12 +252,20 @@ impl<'a> Reader<'a> {
     }
 
     /// The two complete actions: `with`, and one value that differs.
-    fn actions(&self, contrast: &ContrastTable, differs: u8, prefer: u8, over: u8) -> Result<(&'a [u8], &'a [u8]), Blame> {
-        let with = contrast.with.as_ref().map_or(Ok(&[][..]), |with| table(with, "{ tool = \"no_tool\" }"))?;
+    fn actions(
+        &self,
+        contrast: &ContrastTable,
+        differs: u8,
+        prefer: u8,
+        over: u8,
+    ) -> Result<(&'a [u8], &'a [u8]), Blame> {
+        let with =
+            contrast.with.as_ref().map_or(Ok(&[][..]), |with| table(with, "{ tool = \"no_tool\" }"))?;
         for (name, _) in with {
             let (position, _) = self.component(name)?;
             if position == differs {
-                let text = format!("'with' is what both actions share, but they differ in '{}'", name.get_ref());
+                let text =
+                    format!("'with' is what both actions share, but they differ in '{}'", name.get_ref());
                 return Err(Blame::form(name.span(), text));
             }
         }
@@ -253,7 +279,10 @@ impl<'a> Reader<'a> {
                 None => {
                     let first = component.values.first().map_or("...", |value| value.name);
                     let (name, text) = (component.name, "the two actions are not complete; write the");
-                    return Err(Blame::form(place, format!("{text} {name} of both into 'with': with.{name} = \"{first}\"")));
+                    return Err(Blame::form(
+                        place,
+                        format!("{text} {name} of both into 'with': with.{name} = \"{first}\""),
+                    ));
                 }
             });
         }

@@ -12,7 +12,11 @@ impl SettingsArguments {
     ///
     /// # Errors
     /// An unreadable file, or a wrong setting with its flag or its place.
-    pub fn resolve(&self, name_or_path: &str, catalog: &Catalog<'_>) -> Result<Settings<'static>, SettingsFileError> {
+    pub fn resolve(
+        &self,
+        name_or_path: &str,
+        catalog: &Catalog<'_>,
+    ) -> Result<Settings<'static>, SettingsFileError> {
         self.resolve_over(Settings::DEFAULT, name_or_path, catalog)
     }
 
@@ -52,7 +56,11 @@ impl SettingsArguments {
         self.over(settings, catalog)
     }
 
-    fn over(&self, mut settings: Settings<'static>, catalog: &Catalog<'_>) -> Result<Settings<'static>, SettingsFileError> {
+    fn over(
+        &self,
+        mut settings: Settings<'static>,
+        catalog: &Catalog<'_>,
+    ) -> Result<Settings<'static>, SettingsFileError> {
         let flag = |(key, flaw): Wrong| SettingsFileError::Flag { flag: key.replace('_', "-"), flaw };
         self.lay_on(&mut settings, catalog).map_err(flag)?;
         Ok(settings)
@@ -65,9 +73,14 @@ fn from_file(file: &str, catalog: &Catalog<'_>, settings: &mut Settings<'static>
 }
 
 /// The same of a text.
-fn from_text(source: Source<'_>, catalog: &Catalog<'_>, settings: &mut Settings<'static>) -> Result<bool, Mistake> {
+fn from_text(
+    source: Source<'_>,
+    catalog: &Catalog<'_>,
+    settings: &mut Settings<'static>,
+) -> Result<bool, Mistake> {
     let Some(table) = Document::parse(source)?.settings else { return Ok(false) };
-    let placed = |(key, flaw): Wrong| source.mistake(Blame::new(place(source.text, key).unwrap_or(0..0), flaw));
+    let placed =
+        |(key, flaw): Wrong| source.mistake(Blame::new(place(source.text, key).unwrap_or(0..0), flaw));
     table.lay_on(settings, catalog).map_err(placed)?;
     Ok(true)
 }

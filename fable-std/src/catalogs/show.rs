@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 fn coordinates(catalog: &Catalog<'_>) -> Vec<String> {
-    (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string()).collect()
+    (0..catalog.dimension())
+        .filter_map(|index| catalog.coordinate_name(index))
+        .map(|name| name.to_string())
+        .collect()
 }
 
 /// An action as JSON: the value of each component.
@@ -16,7 +19,9 @@ fn coordinates(catalog: &Catalog<'_>) -> Vec<String> {
 pub fn action(catalog: &Catalog<'_>, action: Action) -> Value {
     let values = catalog.values(action).unwrap_or_default();
     let values = catalog.definition().components.iter().zip(&values);
-    let names = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
+    let names = values.filter_map(|(component, value)| {
+        Some((component.name, component.values.get(usize::from(*value))?.name))
+    });
     Value::Object(names.map(|(component, value)| (component.to_owned(), value.into())).collect())
 }
 
@@ -27,7 +32,9 @@ pub fn describe(catalog: &Catalog<'_>) -> Value {
     let components: serde_json::Map<String, Value> = definition
         .components
         .iter()
-        .map(|component| (component.name.to_owned(), component.values.iter().map(|value| value.name).collect()))
+        .map(|component| {
+            (component.name.to_owned(), component.values.iter().map(|value| value.name).collect())
+        })
         .collect();
     json!({
         "name": definition.name,

@@ -22,11 +22,19 @@ impl ToolTable {
     /// The names that tools of the values of `agent` often have.
     #[must_use]
     pub fn usual() -> Self {
-        let row = |value: &str, tools: &[&str]| (value.to_owned(), tools.iter().map(|tool| (*tool).to_owned()).collect());
+        let row = |value: &str, tools: &[&str]| {
+            (value.to_owned(), tools.iter().map(|tool| (*tool).to_owned()).collect())
+        };
         Self(vec![
-            row("web_search", &["web_search", "web_search_preview", "browse", "browser", "search_web", "google_search"]),
+            row(
+                "web_search",
+                &["web_search", "web_search_preview", "browse", "browser", "search_web", "google_search"],
+            ),
             row("file_search", &["file_search", "search_files", "retrieval"]),
-            row("code_execution", &["code_interpreter", "code_execution", "execute_code", "run_code", "python"]),
+            row(
+                "code_execution",
+                &["code_interpreter", "code_execution", "execute_code", "run_code", "python"],
+            ),
         ])
     }
 
@@ -70,10 +78,14 @@ pub(super) fn rows(document: &Document, catalog: &Catalog<'_>) -> Result<Vec<(St
     let mut rows = Vec::new();
     for (value, item) in table(written, "web_search = [\"web_search\", \"browse\"]")? {
         if !values.contains(&value.get_ref().as_str()) {
-            let flaw = Flaw::unknown("the component 'tool' has no value", value.get_ref(), values.iter().copied());
+            let flaw =
+                Flaw::unknown("the component 'tool' has no value", value.get_ref(), values.iter().copied());
             return Err(Blame::new(value.span(), flaw));
         }
-        rows.push((value.get_ref().clone(), names(item)?.into_iter().map(toml::Spanned::into_inner).collect()));
+        rows.push((
+            value.get_ref().clone(),
+            names(item)?.into_iter().map(toml::Spanned::into_inner).collect(),
+        ));
     }
     Ok(rows)
 }

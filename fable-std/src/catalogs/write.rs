@@ -112,8 +112,10 @@ fn component(out: &mut String, component: &Component<'_>) -> fmt::Result {
 
 fn block(definition: &Definition<'_>, block: Block) -> String {
     let factors = definition.components.iter().zip(0..).filter(|(_, position)| block.has(*position));
-    let of = if block.is_complete() { quoted(EVERY) } else { names(factors.map(|(component, _)| component.name)) };
-    let signal = block.signal().map(|signal| format!("scaled_by = {}", quoted(name_at(definition.signals, signal))));
+    let of =
+        if block.is_complete() { quoted(EVERY) } else { names(factors.map(|(component, _)| component.name)) };
+    let signal =
+        block.signal().map(|signal| format!("scaled_by = {}", quoted(name_at(definition.signals, signal))));
     let entries = [
         Some(format!("of = {of}")),
         block.is_per_task().then(|| "per_task = true".into()),
@@ -166,7 +168,9 @@ fn parts(out: &mut String, definition: &Definition<'_>, key: &str, parts: &[Part
 fn contrast(out: &mut String, definition: &Definition<'_>, contrast: &Contrast<'_>) -> fmt::Result {
     writeln!(out, "[[contrasts]]\nname = {}", quoted(contrast.name))?;
     let mut shared = Vec::new();
-    for (component, (prefer, over)) in definition.components.iter().zip(contrast.prefer.iter().zip(contrast.over)) {
+    for (component, (prefer, over)) in
+        definition.components.iter().zip(contrast.prefer.iter().zip(contrast.over))
+    {
         let (name, value) = (component.name, quoted(value_at(component, *over)));
         if prefer == over {
             shared.push(format!("{name} = {value}"));
@@ -178,7 +182,11 @@ fn contrast(out: &mut String, definition: &Definition<'_>, contrast: &Contrast<'
         writeln!(out, "with = {{ {} }}", shared.join(", "))?;
     }
     let task = contrast.task.map(|task| format!("task = {}", quoted(name_at(definition.tasks, task))));
-    let levels = definition.signals.iter().zip(contrast.signals).map(|(name, level)| format!("{name} = {}", single(*level)));
+    let levels = definition
+        .signals
+        .iter()
+        .zip(contrast.signals)
+        .map(|(name, level)| format!("{name} = {}", single(*level)));
     let context: Vec<String> = task.into_iter().chain(levels).collect();
     if !context.is_empty() {
         writeln!(out, "context = {{ {} }}", context.join(", "))?;

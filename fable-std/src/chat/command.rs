@@ -72,8 +72,10 @@ pub(super) enum Command<'a> {
     Quit,
 }
 
-const NAMES: [&str; 12] =
-    ["/ask", "/prefer", "/forbid", "/allow", "/why", "/whynot", "/profile", "/memory", "/forget", "/values", "/help", "/quit"];
+const NAMES: [&str; 12] = [
+    "/ask", "/prefer", "/forbid", "/allow", "/why", "/whynot", "/profile", "/memory", "/forget", "/values",
+    "/help", "/quit",
+];
 
 impl<'a> Command<'a> {
     /// Reads a line that is not empty.
@@ -82,8 +84,11 @@ impl<'a> Command<'a> {
         if matches!(line, "+" | "++" | "-" | "--") {
             return Ok(Self::Sign(line));
         }
-        if NAMES.into_iter().chain(["/exit"]).any(|name| name.strip_prefix('/') == Some(&line.to_lowercase())) {
-            return Err(ChatError::Usage("commands begin with /, as in /help; if this is a request, write /ask before it"));
+        if NAMES.into_iter().chain(["/exit"]).any(|name| name.strip_prefix('/') == Some(&line.to_lowercase()))
+        {
+            return Err(ChatError::Usage(
+                "commands begin with /, as in /help; if this is a request, write /ask before it",
+            ));
         }
         if !line.starts_with('/') {
             return Ok(Self::Said(line));
@@ -91,14 +96,20 @@ impl<'a> Command<'a> {
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         let about = |usage| if rest.is_empty() { Err(ChatError::Usage(usage)) } else { Ok(rest) };
-        let alone = |command: Self, usage| if rest.is_empty() { Ok(command) } else { Err(ChatError::Usage(usage)) };
+        let alone =
+            |command: Self, usage| if rest.is_empty() { Ok(command) } else { Err(ChatError::Usage(usage)) };
         match name.to_lowercase().as_str() {
             "/ask" => about("/ask needs the request behind it").map(Self::Ask),
-            "/prefer" => about("/prefer needs your words, like /prefer I like short answers").map(Self::Prefer),
-            "/forbid" => about("/forbid needs a value, like /forbid tool=web_search; /values lists them").map(Self::Forbid),
-            "/allow" => about("/allow needs a value, like /allow tool=web_search; /profile lists your rules").map(Self::Allow),
+            "/prefer" => {
+                about("/prefer needs your words, like /prefer I like short answers").map(Self::Prefer)
+            }
+            "/forbid" => about("/forbid needs a value, like /forbid tool=web_search; /values lists them")
+                .map(Self::Forbid),
+            "/allow" => about("/allow needs a value, like /allow tool=web_search; /profile lists your rules")
+                .map(Self::Allow),
             "/why" => alone(Self::Why, "/why stands alone; /whynot asks about another value"),
-            "/whynot" => about("/whynot needs a value, like /whynot style=concise; /values lists them").map(Self::WhyNot),
+            "/whynot" => about("/whynot needs a value, like /whynot style=concise; /values lists them")
+                .map(Self::WhyNot),
             "/profile" => alone(Self::Profile, "/profile stands alone"),
             "/memory" => match rest.to_lowercase().as_str() {
                 "" => Ok(Self::Memory),
@@ -108,7 +119,10 @@ impl<'a> Command<'a> {
                 _ => Err(ChatError::Usage("/memory stands alone, or with on, off or forget")),
             },
             "/forget" if rest.eq_ignore_ascii_case("yes") => Ok(Self::Forget { sure: true }),
-            "/forget" => alone(Self::Forget { sure: false }, "/forget stands alone, or with yes; it erases everything about you"),
+            "/forget" => alone(
+                Self::Forget { sure: false },
+                "/forget stands alone, or with yes; it erases everything about you",
+            ),
             "/values" => alone(Self::Values, "/values stands alone"),
             "/help" | "/?" if rest.eq_ignore_ascii_case("words") => Ok(Self::HelpWords),
             "/help" | "/?" => Ok(Self::Help),
@@ -136,7 +150,10 @@ mod tests {
         assert_eq!(read("/forget"), Command::Forget { sure: false });
         assert_eq!(read("/Quit now"), Command::Quit);
         assert_eq!((read("/memory"), read("/memory OFF")), (Command::Memory, Command::Remember(false)));
-        assert_eq!((read("/memory on"), read("/memory forget")), (Command::Remember(true), Command::Unremember));
+        assert_eq!(
+            (read("/memory on"), read("/memory forget")),
+            (Command::Remember(true), Command::Unremember)
+        );
         for wrong in [
             "quit",
             "Why",
@@ -163,7 +180,10 @@ mod tests {
             assert!(TYPED.contains(name), "{name}");
         }
         for text in [TYPED, SEEN] {
-            assert!(text.lines().count() < 24 && text.lines().all(|line| line.len() < 80), "a small terminal shows it");
+            assert!(
+                text.lines().count() < 24 && text.lines().all(|line| line.len() < 80),
+                "a small terminal shows it"
+            );
         }
     }
 }

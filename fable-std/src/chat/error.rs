@@ -102,6 +102,10 @@ impl From<RulesError> for ChatError {
 
 impl From<FeasibleError> for ChatError {
     fn from(error: FeasibleError) -> Self {
-        if error == FeasibleError::Empty { Self::NothingLeft } else { Self::Learner(UserError::Feasible(error)) }
+        if error == FeasibleError::Empty {
+            Self::NothingLeft
+        } else {
+            Self::Learner(UserError::Feasible(error))
+        }
     }
 }

@@ -74,13 +74,17 @@ impl Recollection {
             reply.add("no memory", error);
             Vec::new()
         });
-        let ranked = if mode == Mode::Semantic { self.rank(assistant, &memory, request, reply) } else { Vec::new() };
-        let recalled = recall_ranked(mode, &ranked, &Sources { memory: &memory, stated: &stated, profile: "" });
+        let ranked =
+            if mode == Mode::Semantic { self.rank(assistant, &memory, request, reply) } else { Vec::new() };
+        let recalled =
+            recall_ranked(mode, &ranked, &Sources { memory: &memory, stated: &stated, profile: "" });
         match (mode, recalled.exchanges.len()) {
             (Mode::Recent, 1) => reply.add("memory", "the last exchange"),
             (Mode::Recent, count @ 2..) => reply.add("memory", format!("the last {count} exchanges")),
             (Mode::Semantic, 1) => reply.add("memory", "the exchange that matches best"),
-            (Mode::Semantic, count @ 2..) => reply.add("memory", format!("the {count} exchanges that match best")),
+            (Mode::Semantic, count @ 2..) => {
+                reply.add("memory", format!("the {count} exchanges that match best"))
+            }
             (Mode::Stated, _) if !stated.is_empty() => reply.add("memory", "what you have stated"),
             _ => {}
         }
@@ -91,7 +95,13 @@ impl Recollection {
     }
 
     /// The positions of exchanges that match a request, the best first: by vectors, or by words.
-    fn rank(&mut self, assistant: Option<&Llm>, memory: &Memory, request: &str, reply: &mut Reply) -> Vec<usize> {
+    fn rank(
+        &mut self,
+        assistant: Option<&Llm>,
+        memory: &Memory,
+        request: &str,
+        reply: &mut Reply,
+    ) -> Vec<usize> {
         if let Some(llm) = assistant.filter(|llm| llm.has_embeddings()) {
             match self.vectors.rank(memory.exchanges(), request, |texts| llm.embed(texts)) {
                 Ok(ranked) => return ranked,
@@ -110,7 +120,12 @@ impl Recollection {
             reply.add("no memory", error);
             Memory::default()
         });
-        let unkept = self.session.exchanges().iter().filter(|exchange| !stored.exchanges().contains(exchange)).cloned();
+        let unkept = self
+            .session
+            .exchanges()
+            .iter()
+            .filter(|exchange| !stored.exchanges().contains(exchange))
+            .cloned();
         let unkept: Vec<Exchange> = unkept.collect();
         Memory::from([stored.into_exchanges(), unkept].concat())
     }
@@ -144,7 +159,8 @@ pub(super) fn show(person: &Person<'_>, reply: &mut Reply) -> Result<(), ChatErr
         1 => "1 exchange is kept; /memory forget erases it".to_owned(),
         count => format!("{count} exchanges are kept; /memory forget erases them"),
     };
-    let from_now = if person.may_remember() { "memory is on: the next answers are kept, too" } else { "memory is off" };
+    let from_now =
+        if person.may_remember() { "memory is on: the next answers are kept, too" } else { "memory is off" };
     reply.plain(format!("{kept}. From now on {from_now}."));
     Ok(())
 }

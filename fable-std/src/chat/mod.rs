@@ -47,8 +47,8 @@ use crate::store::wishes::Wishes;
 use crate::store::{Policies, Store};
 use crate::text::wording;
 use crate::text::{
-    Background, Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules,
-    Said, Situation, is_clear, split,
+    Background, Constraint, ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction,
+    RequestText, Rules, Said, Situation, is_clear, split,
 };
 use command::Command;
 use fable_core::catalog::When;
@@ -111,7 +111,17 @@ impl<'p> Chat<'p> {
         let person = Person::open(policies, store, name)?;
         let (recollection, turns) = (Recollection::default(), Turns::default());
         let (expected, proposed) = (Expected::Anything, Vec::new());
-        Ok(Self { person, reader, assistant, moment: None, recollection, turns, background: None, expected, proposed })
+        Ok(Self {
+            person,
+            reader,
+            assistant,
+            moment: None,
+            recollection,
+            turns,
+            background: None,
+            expected,
+            proposed,
+        })
     }
 
     /// With what is so for everybody, like "You are a coding assistant": requests are read with it, and the assistant is told it. What the
@@ -134,16 +144,23 @@ impl<'p> Chat<'p> {
     pub fn greet(&mut self, place: &str) -> Reply {
         let mut reply = Reply::default();
         if self.person.is_new() {
-            reply.plain("Ask for something, say how it was, and see what is learned. /help explains, /quit ends.");
+            reply.plain(
+                "Ask for something, say how it was, and see what is learned. /help explains, /quit ends.",
+            );
         } else {
             let (name, counts) = (self.person.name(), profile::counts(&self.person));
-            reply.plain(format!("Welcome back, {name}: {counts}. /profile shows what is known, /help explains, /quit ends."));
+            reply.plain(format!(
+                "Welcome back, {name}: {counts}. /profile shows what is known, /help explains, /quit ends."
+            ));
         }
         reply.plain(format!("What is learned is kept in {place}."));
         if self.assistant.is_none() {
-            reply.plain("No assistant is connected (--endpoint): you see what it would be told, and react to that.");
+            reply.plain(
+                "No assistant is connected (--endpoint): you see what it would be told, and react to that.",
+            );
         }
-        let readable = self.assistant.is_some() || Rules.onboarding(self.catalog(), PreferenceText::new("")).is_ok();
+        let readable =
+            self.assistant.is_some() || Rules.onboarding(self.catalog(), PreferenceText::new("")).is_ok();
         if self.person.is_new() && readable {
             self.expected = Expected::Preferences;
             reply.plain(
@@ -184,10 +201,12 @@ impl<'p> Chat<'p> {
                     return Ok(());
                 }
             }
-            Expected::Preferences if !line.starts_with('/') && !line.is_empty() => match self.prefer(line, reply) {
-                Err(ChatError::NothingStated) => {} // somebody who just begins to ask
-                done => return done,
-            },
+            Expected::Preferences if !line.starts_with('/') && !line.is_empty() => {
+                match self.prefer(line, reply) {
+                    Err(ChatError::NothingStated) => {} // somebody who just begins to ask
+                    done => return done,
+                }
+            }
             Expected::Preferences | Expected::Anything => {}
         }
         if line.is_empty() {
@@ -254,11 +273,13 @@ impl<'p> Chat<'p> {
         let catalog = self.catalog();
         let left = self.hard_state();
         // Who is asked elsewhere is told no more of before than the assistant.
-        let untold = self.reader.asks_elsewhere() && left.as_ref().is_some_and(|left| memory::is_forbidden(catalog, left));
+        let untold = self.reader.asks_elsewhere()
+            && left.as_ref().is_some_and(|left| memory::is_forbidden(catalog, left));
         let history = if untold { Vec::new() } else { self.turns.history() };
         let background = self.background.as_deref().map(Background::new);
         let request_text = RequestText::new(request);
-        let situation = Situation { request: request_text, history: &history, background, feasible: left.as_ref() };
+        let situation =
+            Situation { request: request_text, history: &history, background, feasible: left.as_ref() };
         let reading = self.reader.context(catalog, situation)?;
         reply.add_all("by rules", reading.fallback);
         let context = reading.value;
@@ -311,11 +332,20 @@ impl<'p> Chat<'p> {
     }
 
     /// Learns from a reaction to the last answer; `false` when the words are none.
-    fn react(&mut self, said: &str, reader: &dyn Reader, now: u32, reply: &mut Reply) -> Result<bool, ChatError> {
+    fn react(
+        &mut self,
+        said: &str,
+        reader: &dyn Reader,
+        now: u32,
+        reply: &mut Reply,
+    ) -> Result<bool, ChatError> {
         let (Some(last), waits) = (self.person.last(), self.person.waits(now)) else { return Ok(false) };
         // An endpoint need not be asked about what cannot be learned any more.
-        let reading = if waits { reader.feedback(Reaction::new(said)) } else { Rules.feedback(Reaction::new(said)) };
-        let Some(feedback) = reading.value.filter(|feedback| is_clear(said, feedback)) else { return Ok(false) };
+        let reading =
+            if waits { reader.feedback(Reaction::new(said)) } else { Rules.feedback(Reaction::new(said)) };
+        let Some(feedback) = reading.value.filter(|feedback| is_clear(said, feedback)) else {
+            return Ok(false);
+        };
         if !waits {
             return Err(ChatError::HadReaction);
         }
@@ -329,7 +359,10 @@ impl<'p> Chat<'p> {
             _ => ", a correction",
         };
         reply.add("reaction", format!("{:+.2}{kind}, learned", feedback.reward()));
-        reply.add_all("certain", promoted.iter().map(|promotion| profile::certain(catalog, promotion, Standing::Holds)));
+        reply.add_all(
+            "certain",
+            promoted.iter().map(|promotion| profile::certain(catalog, promotion, Standing::Holds)),
+        );
         Ok(true)
     }
 
@@ -393,13 +426,18 @@ impl<'p> Chat<'p> {
         }
         let left = |wishes: &Wishes| rules::allowing_all(&wishes.rules, &values).0;
         self.person.prefer(&[], &|wishes| Ok(Wishes { rules: left(wishes), ..wishes.clone() }))?;
-        reply.add_all("rule", lifted.iter().map(|constraint| format!("no more: {}", constraint.describe(catalog))));
+        reply.add_all(
+            "rule",
+            lifted.iter().map(|constraint| format!("no more: {}", constraint.describe(catalog))),
+        );
         Ok(())
     }
 
     fn remember(&mut self, on: bool, reply: &mut Reply) -> Result<(), ChatError> {
         if on && !self.person.remembers {
-            return Err(ChatError::Usage("this chat was started without --memory, so that nothing can be kept"));
+            return Err(ChatError::Usage(
+                "this chat was started without --memory, so that nothing can be kept",
+            ));
         }
         self.person.prefer(&[], &|wishes| Ok(Wishes { memory: Some(on), ..wishes.clone() }))?;
         reply.plain(if on {

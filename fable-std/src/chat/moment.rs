@@ -57,12 +57,16 @@ impl<'p> Moment<'p> {
             found.map(|rule| rules::described(catalog, rule))
         };
         if why.feasible {
-            reply.add("why", format!("{}, {}", wording::action(catalog, chosen), wording::reasons(catalog, &why, REASONS)));
+            reply.add(
+                "why",
+                format!("{}, {}", wording::action(catalog, chosen), wording::reasons(catalog, &why, REASONS)),
+            );
             reply.add_all("rule", against(constraints).map(|rule| format!("and from now on {rule}")));
         } else {
             let stood = || "a rule stood against it that you have taken back since".to_owned();
             let own = || against(&self.constraints).map_or_else(stood, |rule| format!("your rule is {rule}"));
-            let declared = why.stopped_by_catalog().map(|rule| format!("the catalog's rule is {}", rule.name));
+            let declared =
+                why.stopped_by_catalog().map(|rule| format!("the catalog's rule is {}", rule.name));
             reply.add("why", declared.unwrap_or_else(own));
         }
         Ok(())

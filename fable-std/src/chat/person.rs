@@ -8,7 +8,9 @@ use crate::store::wishes::Wishes;
 use crate::store::{Desk, MAX_NAME, News, Policies, Reach, Resident, Store, StoreError, Writes, stated};
 use fable_core::journal::{Command, Event, State};
 use fable_core::record::decode_event;
-use fable_core::{Context, Decision, DecisionId, Feasible, HostUser, Policy, Promotion, Request, Statement, User, UserError};
+use fable_core::{
+    Context, Decision, DecisionId, Feasible, HostUser, Policy, Promotion, Request, Statement, User, UserError,
+};
 
 /// How often somebody else may be first.
 const PATIENCE: u32 = 100;
@@ -29,7 +31,11 @@ pub(super) struct Person<'p> {
 
 impl<'p> Person<'p> {
     /// The person with a name, as the store has them, or somebody new. Nothing is written about somebody new yet.
-    pub(super) fn open(policies: &'p Policies<'p, f64>, store: Box<dyn Store>, name: &str) -> Result<Self, ChatError> {
+    pub(super) fn open(
+        policies: &'p Policies<'p, f64>,
+        store: Box<dyn Store>,
+        name: &str,
+    ) -> Result<Self, ChatError> {
         if name.is_empty() || name.len() > MAX_NAME {
             return Err(ChatError::Name);
         }
@@ -42,7 +48,11 @@ impl<'p> Person<'p> {
     pub(super) fn catch_up(&mut self) -> Result<(), ChatError> {
         if self.store.is_shared() {
             let known = self.resident.known();
-            let news = if self.resident.is_known() { self.store.since(&[known])? } else { vec![(known.number, News::Anew)] };
+            let news = if self.resident.is_known() {
+                self.store.since(&[known])?
+            } else {
+                vec![(known.number, News::Anew)]
+            };
             if !news.is_empty() {
                 (self.resident, self.wishes) = meet(&mut self.desk, &*self.store, &self.resident.row().name)?;
             }
@@ -78,7 +88,8 @@ impl<'p> Person<'p> {
     /// The last decision, if there is one.
     pub(super) fn last(&self) -> Option<DecisionId> {
         let state = self.state();
-        let (user, incarnation, origin, round) = (state.user(), state.incarnation(), state.origin(), state.rounds());
+        let (user, incarnation, origin, round) =
+            (state.user(), state.incarnation(), state.origin(), state.rounds());
         let id = DecisionId { user, incarnation, origin, round };
         (id.round > 0).then_some(id)
     }
@@ -99,7 +110,9 @@ impl<'p> Person<'p> {
         let Some(stored) = self.store.whole(self.resident.row().header.user)? else { return Ok(None) };
         let mut tape = Tape::of_user(&stored)?;
         while let Some(record) = tape.events.last() {
-            if let Event::Decision { context, .. } = decode_event(self.policy().catalog(), record).map_err(StoreError::from)? {
+            if let Event::Decision { context, .. } =
+                decode_event(self.policy().catalog(), record).map_err(StoreError::from)?
+            {
                 return Ok(Some((tape.play(self.policy())?, context)));
             }
             tape.events.pop();
@@ -120,7 +133,12 @@ impl<'p> Person<'p> {
     }
 
     /// Learns the reward of a decision; what is promoted by it.
-    pub(super) fn learn(&mut self, decision: DecisionId, reward: f64, now: u32) -> Result<Vec<Promotion>, ChatError> {
+    pub(super) fn learn(
+        &mut self,
+        decision: DecisionId,
+        reward: f64,
+        now: u32,
+    ) -> Result<Vec<Promotion>, ChatError> {
         let before = self.resident.learner().profile().to_vec();
         self.keep(|| Command::feedback(decision, reward).at(now), None)?;
         let profile = self.resident.learner().profile().iter();
@@ -134,7 +152,11 @@ impl<'p> Person<'p> {
 
     /// Puts all that a command takes into the store in one commit, together with what the person wishes if that changes, and then lets it
     /// have happened; again when somebody else was first. After an error nothing of it has.
-    fn keep<'c>(&mut self, make: impl Fn() -> Command<'c>, change: Option<Change<'_>>) -> Result<Command<'c>, ChatError> {
+    fn keep<'c>(
+        &mut self,
+        make: impl Fn() -> Command<'c>,
+        change: Option<Change<'_>>,
+    ) -> Result<Command<'c>, ChatError> {
         for _ in 0..PATIENCE {
             let wishes = change.map_or_else(|| Ok(self.wishes.clone()), |change| change(&self.wishes))?;
             let (mut next, mut writes, mut command) = (self.resident.clone(), Writes::default(), make());
@@ -210,7 +232,11 @@ impl<'p> Person<'p> {
 }
 
 /// A person as the store has them, or somebody new, with what they wish.
-fn meet<'p>(desk: &mut Desk<'p, f64>, store: &dyn Store, name: &str) -> Result<(Resident<'p, f64>, Wishes), ChatError> {
+fn meet<'p>(
+    desk: &mut Desk<'p, f64>,
+    store: &dyn Store,
+    name: &str,
+) -> Result<(Resident<'p, f64>, Wishes), ChatError> {
     Ok(match store.find(name)? {
         Some(number) => {
             let found = store.user(number, Reach::Snapshot)?.ok_or(StoreError::NoUser)?;
@@ -218,6 +244,9 @@ fn meet<'p>(desk: &mut Desk<'p, f64>, store: &dyn Store, name: &str) -> Result<(
             let wishes = resident.wishes(&found.wishes)?;
             (resident, wishes)
         }
-        None => (Resident::newcomer(desk, name, store.number_for(name)?, store.incarnation()?, None)?, Wishes::default()),
+        None => (
+            Resident::newcomer(desk, name, store.number_for(name)?, store.incarnation()?, None)?,
+            Wishes::default(),
+        ),
     })
 }

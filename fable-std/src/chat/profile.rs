@@ -42,16 +42,23 @@ pub(super) fn write(person: &mut Person<'_>, reply: &mut Reply) -> Result<(), Ch
     let (posterior, scratch) = user.posterior_and_scratch();
     posterior.mean(scratch, &mut mean).map_err(UserError::from)?;
     let mut leanings: Vec<(String, f64)> = Vec::new();
-    for (coordinate, weight) in mean.into_iter().enumerate().filter(|(_, weight)| weight.abs() >= WORTH_SAYING) {
+    for (coordinate, weight) in
+        mean.into_iter().enumerate().filter(|(_, weight)| weight.abs() >= WORTH_SAYING)
+    {
         leanings.extend(catalog.coordinate_name(coordinate).map(|name| (name.to_string(), weight)));
     }
     leanings.retain(|(name, _)| is_a_value(name));
     leanings.sort_by(|(_, one), (_, other)| other.abs().total_cmp(&one.abs()));
-    let leanings: Vec<String> = leanings.iter().take(LEANINGS).map(|(name, weight)| format!("{name} {weight:+.2}")).collect();
+    let leanings: Vec<String> =
+        leanings.iter().take(LEANINGS).map(|(name, weight)| format!("{name} {weight:+.2}")).collect();
     if !leanings.is_empty() {
         reply.add("leaning", leanings.join(", "));
     }
-    let kept = if person.may_remember() { "is kept, /memory shows it" } else { "is not kept, except the words of a rule" };
+    let kept = if person.may_remember() {
+        "is kept, /memory shows it"
+    } else {
+        "is not kept, except the words of a rule"
+    };
     reply.plain(format!("{}. What you wrote {kept}.", counts(person)));
     Ok(())
 }
@@ -89,7 +96,12 @@ pub(super) fn values(catalog: &Catalog<'_>, reply: &mut Reply) {
 /// A request in the catalog's terms: the task, and the signals that are high.
 pub(super) fn context(catalog: &Catalog<'_>, context: &Context) -> String {
     let definition = catalog.definition();
-    let task = context.task().and_then(|task| definition.tasks.get(task)).map_or("no particular task", |task| task);
+    let task =
+        context.task().and_then(|task| definition.tasks.get(task)).map_or("no particular task", |task| task);
     let high = definition.signals.iter().zip(context.signals()).filter(|(_, level)| **level > HIGH);
-    [task.to_owned()].into_iter().chain(high.map(|(name, level)| format!("{name} {level:.1}"))).collect::<Vec<_>>().join(", ")
+    [task.to_owned()]
+        .into_iter()
+        .chain(high.map(|(name, level)| format!("{name} {level:.1}")))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -28,7 +28,11 @@ impl Reply {
         self.lines.push(Line { label, text: printable(&text.to_string()) });
     }
 
-    pub(super) fn add_all(&mut self, label: &'static str, texts: impl IntoIterator<Item = impl fmt::Display>) {
+    pub(super) fn add_all(
+        &mut self,
+        label: &'static str,
+        texts: impl IntoIterator<Item = impl fmt::Display>,
+    ) {
         for text in texts {
             self.add(label, text);
         }
@@ -103,7 +107,10 @@ mod tests {
         let mut reply = Reply::default();
         reply.add("assistant", "one\r\ntwo\x1b[31m\x07\t\u{9b}2J\u{202e}");
         reply.plain("three");
-        assert_eq!(reply.to_string(), "assistant    one\n             two\u{fffd}[31m\u{fffd} \u{fffd}2J\u{fffd}\nthree\n");
+        assert_eq!(
+            reply.to_string(),
+            "assistant    one\n             two\u{fffd}[31m\u{fffd} \u{fffd}2J\u{fffd}\nthree\n"
+        );
     }
 
     #[test]

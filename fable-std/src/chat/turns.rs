@@ -21,7 +21,12 @@ struct Past {
 
 impl Past {
     fn turn(&self) -> Turn<'_> {
-        Turn { request: &self.request, answer: self.answer.as_deref(), action: Some(self.decision.action), reward: self.reward }
+        Turn {
+            request: &self.request,
+            answer: self.answer.as_deref(),
+            action: Some(self.decision.action),
+            reward: self.reward,
+        }
     }
 }
 

@@ -166,7 +166,9 @@ impl<P: Read + Write> Line<P> {
                 continue;
             }
             let sealed = match &self.session {
-                Some(open) => frame.sealed_by(&open.session).is_some_and(|counter| counters.contains(&counter)),
+                Some(open) => {
+                    frame.sealed_by(&open.session).is_some_and(|counter| counters.contains(&counter))
+                }
                 None => !frame.is_sealed(),
             };
             let (reply, payload) = match frame.reply() {
@@ -179,7 +181,9 @@ impl<P: Read + Write> Line<P> {
                 Reply::Fault(fault) if frame.sequence == 0 => return Ok(Heard::Unread(fault)),
                 _ if frame.sequence == 0 => {}
                 reply if sealed => return Ok(Heard::Reply(reply, payload)),
-                Reply::Fault(Fault::Session | Fault::Locked) if self.session.is_some() => return Ok(Heard::Lost),
+                Reply::Fault(Fault::Session | Fault::Locked) if self.session.is_some() => {
+                    return Ok(Heard::Lost);
+                }
                 Reply::Fault(Fault::Keyless) => return Err(DeviceError::Refused(Fault::Keyless)),
                 _ => {} // anybody may have sent it
             }

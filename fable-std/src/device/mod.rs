@@ -77,7 +77,9 @@ impl fmt::Display for DeviceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Port(error) => write!(f, "the port fails: {error}"),
-            Self::Silent => write!(f, "the device does not answer in time; a request is sent {ATTEMPTS} times"),
+            Self::Silent => {
+                write!(f, "the device does not answer in time; a request is sent {ATTEMPTS} times")
+            }
             Self::Stuck => f.write_str("the port takes no bytes"),
             Self::Closed => f.write_str("the device has closed the connection"),
             Self::Version { found } => write!(
@@ -85,13 +87,20 @@ impl fmt::Display for DeviceError {
                 "the device speaks version {found} of the protocol, this program version {}",
                 fable_core::protocol::VERSION
             ),
-            Self::Refused(Fault::Locked) => f.write_str("the device answers only who has its key: --key-file"),
-            Self::Refused(Fault::Keyless) => f.write_str("the device has no key, so --key-file would protect nothing"),
+            Self::Refused(Fault::Locked) => {
+                f.write_str("the device answers only who has its key: --key-file")
+            }
+            Self::Refused(Fault::Keyless) => {
+                f.write_str("the device has no key, so --key-file would protect nothing")
+            }
             Self::Refused(fault) => write!(f, "the device refuses: {fault}"),
             Self::Unexpected => f.write_str("the device answers something else than it was asked"),
             Self::Catalog(name) => {
                 let ships = catalogs::NAMES.join(", ");
-                write!(f, "the device's catalog '{name}' is none that ships ({ships}) and not the one of --catalog")
+                write!(
+                    f,
+                    "the device's catalog '{name}' is none that ships ({ships}) and not the one of --catalog"
+                )
             }
             Self::OtherCatalog(name) => write!(
                 f,
@@ -147,7 +156,8 @@ impl Tape {
     /// Whether every decision came out as on the device, and the counts at the end are those it says it has.
     #[must_use]
     pub fn agrees(&self, replay: &Replay) -> bool {
-        replay.different.is_empty() && (replay.rounds, replay.observations) == (self.hello.rounds, self.hello.observations)
+        replay.different.is_empty()
+            && (replay.rounds, replay.observations) == (self.hello.rounds, self.hello.observations)
     }
 }
 
@@ -204,7 +214,9 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request: a port that fails, a device that does not answer or refuses.
     pub fn greet(&mut self) -> Result<Hello, DeviceError> {
-        let (Reply::Hello(hello), name) = self.ask(&Request::Hello, &[])? else { return Err(DeviceError::Unexpected) };
+        let (Reply::Hello(hello), name) = self.ask(&Request::Hello, &[])? else {
+            return Err(DeviceError::Unexpected);
+        };
         self.hello = hello;
         self.name = String::from_utf8_lossy(&name).into_owned();
         Ok(hello)
@@ -251,16 +263,26 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request.
     pub fn onboard(&mut self, statement: &Statement) -> Result<u32, DeviceError> {
-        let entry = |(coordinate, value): (usize, f64)| write_entry(u16::try_from(coordinate).unwrap_or(u16::MAX), value);
+        let entry = |(coordinate, value): (usize, f64)| {
+            write_entry(u16::try_from(coordinate).unwrap_or(u16::MAX), value)
+        };
         let payload: Vec<u8> = statement.direction.entries().flat_map(entry).collect();
-        self.count(&Request::Onboard { response: statement.response, precision: statement.precision }, &payload)
+        self.count(
+            &Request::Onboard { response: statement.response, precision: statement.precision },
+            &payload,
+        )
     }
 
     /// Asks for a decision. Without a feasible set the last one holds, and at first everything is allowed.
     ///
     /// # Errors
     /// As for every request.
-    pub fn decide(&mut self, context: &Context, feasible: Option<&Feasible>, at: u32) -> Result<Decision, DeviceError> {
+    pub fn decide(
+        &mut self,
+        context: &Context,
+        feasible: Option<&Feasible>,
+        at: u32,
+    ) -> Result<Decision, DeviceError> {
         self.decide_and_tell(context, feasible, at).map(|(decision, _)| decision)
     }
 
@@ -289,11 +311,18 @@ impl<P: Read + Write> Device<P> {
         defaults: Option<&[f32]>,
         at: u32,
     ) -> Result<(Decision, Vec<ProbeOutcome>), DeviceError> {
-        match self.ask(&Request::Decide { context: WireContext::new(context), at }, &terms(feasible, defaults))?.0 {
+        match self
+            .ask(&Request::Decide { context: WireContext::new(context), at }, &terms(feasible, defaults))?
+            .0
+        {
             Reply::Decided { round: round @ 1.., action, baseline, probes } => {
                 self.hello.rounds = round;
-                let id =
-                    DecisionId { user: self.hello.user, incarnation: self.hello.incarnation, origin: self.hello.origin, round };
+                let id = DecisionId {
+                    user: self.hello.user,
+                    incarnation: self.hello.incarnation,
+                    origin: self.hello.origin,
+                    round,
+                };
                 Ok((Decision { id, action: Action(action), baseline }, probes.to_vec()))
             }
             _ => Err(DeviceError::Unexpected),
@@ -310,7 +339,10 @@ impl<P: Read + Write> Device<P> {
         feasible: Option<&Feasible>,
         defaults: Option<&[f32]>,
     ) -> Result<(Action, f64), DeviceError> {
-        match self.ask(&Request::Recommend { context: WireContext::new(context) }, &terms(feasible, defaults))?.0 {
+        match self
+            .ask(&Request::Recommend { context: WireContext::new(context) }, &terms(feasible, defaults))?
+            .0
+        {
             Reply::Decided { round: 0, action, baseline: score, .. } => Ok((Action(action), score)),
             _ => Err(DeviceError::Unexpected),
         }
@@ -320,17 +352,35 @@ impl<P: Read + Write> Device<P> {
     ///
     /// # Errors
     /// As for every request. A decision of another user is refused here.
-    pub fn feedback(&mut self, id: DecisionId, reward: f64, weight: f32, now: u32) -> Result<u32, DeviceError> {
+    pub fn feedback(
+        &mut self,
+        id: DecisionId,
+        reward: f64,
+        weight: f32,
+        now: u32,
+    ) -> Result<u32, DeviceError> {
         self.own(id)?;
-        self.count(&Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight, now }, &[])
+        self.count(
+            &Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight, now },
+            &[],
+        )
     }
 
     /// Tells how an action chosen elsewhere went; the observations so far.
     ///
     /// # Errors
     /// As for every request.
-    pub fn observe(&mut self, context: &Context, action: Action, reward: f64, weight: f32) -> Result<u32, DeviceError> {
-        self.count(&Request::Observe { context: WireContext::new(context), action: action.0, reward, weight }, &[])
+    pub fn observe(
+        &mut self,
+        context: &Context,
+        action: Action,
+        reward: f64,
+        weight: f32,
+    ) -> Result<u32, DeviceError> {
+        self.count(
+            &Request::Observe { context: WireContext::new(context), action: action.0, reward, weight },
+            &[],
+        )
     }
 
     /// Takes an observation back, of which fadings have kept so much; the observations left. The contrasts whose coins it was the
@@ -347,7 +397,10 @@ impl<P: Read + Write> Device<P> {
     ) -> Result<u32, DeviceError> {
         let Observation { context, action: Action(action), baseline, reward, weight } = *observation;
         let (context, probed) = (WireContext::new(&context), *probed.words());
-        self.count(&Request::Unlearn { context, action, baseline, reward, weight, imputed, kept, probed }, &[])
+        self.count(
+            &Request::Unlearn { context, action, baseline, reward, weight, imputed, kept, probed },
+            &[],
+        )
     }
 
     /// Asks why an action was chosen, against another one or the runner-up.
@@ -365,8 +418,17 @@ impl<P: Read + Write> Device<P> {
                 first: u16::try_from(found.len()).map_err(|_| DeviceError::Unexpected)?,
             };
             let (reply, payload) = self.ask(&request, &[])?;
-            let Reply::Explanation { chosen, intended, probed, other, feasible, explored, chosen_score, other_score, shares } =
-                reply
+            let Reply::Explanation {
+                chosen,
+                intended,
+                probed,
+                other,
+                feasible,
+                explored,
+                chosen_score,
+                other_score,
+                shares,
+            } = reply
             else {
                 return Err(DeviceError::Unexpected);
             };
@@ -377,7 +439,17 @@ impl<P: Read + Write> Device<P> {
             if found.len() >= usize::from(shares) {
                 let (chosen, intended, other) = (Action(chosen), Action(intended), Action(other));
                 let (probed, shares) = (ContrastSet::from_words(probed), found);
-                return Ok(Why { chosen, intended, probed, other, feasible, explored, chosen_score, other_score, shares });
+                return Ok(Why {
+                    chosen,
+                    intended,
+                    probed,
+                    other,
+                    feasible,
+                    explored,
+                    chosen_score,
+                    other_score,
+                    shares,
+                });
             }
             if found.len() == before {
                 return Err(DeviceError::Unexpected);
@@ -533,7 +605,9 @@ impl<P: Read + Write> Device<P> {
             let before = self.statistics()?;
             let (snapshot, events, prior) = (self.snapshot()?, self.journal()?, self.prior(false)?);
             let after = self.statistics()?;
-            if (before.kept, before.rounds, before.observations) == (after.kept, after.rounds, after.observations) {
+            if (before.kept, before.rounds, before.observations)
+                == (after.kept, after.rounds, after.observations)
+            {
                 return Ok(Tape { hello: self.greet()?, snapshot, events, prior });
             }
         }

@@ -17,11 +17,20 @@ use std::io::{Read, Write};
 ///
 /// # Errors
 /// As for [`read_rounded`], and numbers out of range in that scalar.
-pub fn record(catalog: &Catalog<'_>, settings: Settings<'_>, digits: u8, prior: &[u8]) -> Result<Vec<u8>, PriorFileError> {
+pub fn record(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    digits: u8,
+    prior: &[u8],
+) -> Result<Vec<u8>, PriorFileError> {
     if digits == 24 { seal::<f32>(catalog, settings, prior) } else { seal::<f64>(catalog, settings, prior) }
 }
 
-fn seal<T: Scalar>(catalog: &Catalog<'_>, settings: Settings<'_>, prior: &[u8]) -> Result<Vec<u8>, PriorFileError> {
+fn seal<T: Scalar>(
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+    prior: &[u8],
+) -> Result<Vec<u8>, PriorFileError> {
     let base = Policy::<T>::new(catalog, settings)?;
     let packed = read_rounded(&base, prior)?;
     Ok(encode_prior(&informed(&base, Some(&packed))?).ok_or(RecordError::Content)?)
@@ -107,7 +116,8 @@ impl Tape {
         let packed = decode_prior(&base, &self.prior).map_err(ReplayError::Start)?;
         let factor = Factor::new(catalog.layout(), &packed, &mut vec![T::ZERO; catalog.workspace_len()]);
         let factor = factor.map_err(|_| ReplayError::Start(RecordError::Content))?;
-        let policy = Policy::with_prior(catalog, settings, Prior::Factor(factor)).map_err(ReplayError::Settings)?;
+        let policy =
+            Policy::with_prior(catalog, settings, Prior::Factor(factor)).map_err(ReplayError::Settings)?;
         replay_under(&policy, tape, None)
     }
 }

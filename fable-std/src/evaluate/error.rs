@@ -92,13 +92,17 @@ impl fmt::Display for LogFlaw {
             Self::Unknown(flaw) => flaw.fmt(f),
             Self::Missing(key) => write!(f, "'{key}' is missing"),
             Self::Type { key, expected } => write!(f, "'{key}' must be {expected}"),
-            Self::Count { key, expected, found } => write!(f, "'{key}' must be {expected} numbers, one per action, not {found}"),
+            Self::Count { key, expected, found } => {
+                write!(f, "'{key}' must be {expected} numbers, one per action, not {found}")
+            }
             Self::Context(error) => error.fmt(f),
             Self::Feasible(error) => error.fmt(f),
             Self::Incomplete => f.write_str("'action' must have a value for each component"),
             Self::Reward => f.write_str("'reward' must be from -1 to 1"),
             Self::Propensity { action } => write!(f, "the propensity of {action} must be from 0 to 1"),
-            Self::Forbidden { action } => write!(f, "{action} has a propensity but is not allowed in this line"),
+            Self::Forbidden { action } => {
+                write!(f, "{action} has a propensity but is not allowed in this line")
+            }
             Self::Sum(sum) => write!(f, "the propensities add up to {sum:.3}, not to 1"),
             Self::Impossible => f.write_str("the action has propensity 0, so it cannot have been chosen"),
             Self::Learner(error) => error.fmt(f),

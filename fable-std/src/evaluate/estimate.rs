@@ -62,7 +62,8 @@ impl Estimate {
     /// A value with deviations that add up to 0.
     fn around(value: f64, deviations: impl ExactSizeIterator<Item = f64>) -> Self {
         let count = deviations.len() as f64;
-        let variance = deviations.map(|deviation| deviation * deviation).sum::<f64>() / (count - 1.0).max(1.0);
+        let variance =
+            deviations.map(|deviation| deviation * deviation).sum::<f64>() / (count - 1.0).max(1.0);
         let error = (variance / count).sqrt();
         Self { value, error, lower: value - WIDTH * error, upper: value + WIDTH * error }
     }
@@ -227,7 +228,9 @@ impl fmt::Display for Warning {
                  earned. A service tosses coins with --probe 0.5, or draws with --nu 0.3",
                 100.0 * share
             ),
-            Self::NoOverlap => f.write_str("in no line would the target have done what was done: the log says nothing about it"),
+            Self::NoOverlap => f.write_str(
+                "in no line would the target have done what was done: the log says nothing about it",
+            ),
             Self::FewLines { effective, lines } => write!(
                 f,
                 "the support is thin: the {lines} lines are worth {effective:.0} of the target's own, so the intervals may be too short"

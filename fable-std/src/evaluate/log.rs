@@ -50,8 +50,19 @@ const TOLERANCE: f64 = 1e-3;
 
 const KEYS: [&str; 10] =
     ["user", "context", "forbid", "require", "only", "defaults", "action", "reward", "propensities", "draws"];
-const IGNORED: [&str; 11] =
-    ["op", "id", "at", "decision", "instruction", "explored", "score", "sampled_score", "feasible", "probes", "propensity"];
+const IGNORED: [&str; 11] = [
+    "op",
+    "id",
+    "at",
+    "decision",
+    "instruction",
+    "explored",
+    "score",
+    "sampled_score",
+    "feasible",
+    "probes",
+    "propensity",
+];
 
 /// One line of a log.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +121,9 @@ impl Record {
     /// What is wrong with it.
     pub fn read(catalog: &Catalog<'_>, line: &[u8]) -> Result<Self, LogFlaw> {
         let words: Map<String, Value> = serde_json::from_slice(line)?;
-        if let Some(key) = words.keys().find(|key| !KEYS.contains(&key.as_str()) && !IGNORED.contains(&key.as_str())) {
+        if let Some(key) =
+            words.keys().find(|key| !KEYS.contains(&key.as_str()) && !IGNORED.contains(&key.as_str()))
+        {
             return Err(Flaw::unknown("there is no key", key, KEYS).into());
         }
         let needed = |key: &'static str| words.get(key).ok_or(LogFlaw::Missing(key));
@@ -119,7 +132,10 @@ impl Record {
             user: words.get("user").map_or(Ok(String::new()), |user| text("user", user).map(Into::into))?,
             context: context(catalog, object("context", needed("context")?)?)?,
             feasible: feasible(catalog, &words)?,
-            defaults: words.get("defaults").map(|defaults| numbers(catalog, "defaults", defaults)).transpose()?,
+            defaults: words
+                .get("defaults")
+                .map(|defaults| numbers(catalog, "defaults", defaults))
+                .transpose()?,
             action: action(catalog, object("action", needed("action")?)?)?,
             reward: number("reward", needed("reward")?)?,
             propensities: numbers(catalog, "propensities", needed("propensities")?)?,
@@ -168,7 +184,9 @@ impl Record {
         let task = self.context.task().and_then(|task| catalog.definition().tasks.get(task));
         let signals = catalog.definition().signals.iter().zip(self.context.signals());
         // As short as the `f32` is: 0.1, not 0.10000000149011612.
-        let signals = signals.map(|(name, value)| ((*name).to_owned(), json!(value.to_string().parse::<f64>().unwrap_or(0.0))));
+        let signals = signals.map(|(name, value)| {
+            ((*name).to_owned(), json!(value.to_string().parse::<f64>().unwrap_or(0.0)))
+        });
         let task = task.map(|task| ("task".to_owned(), json!(task)));
         line.insert("context".into(), task.into_iter().chain(signals).collect::<Map<_, _>>().into());
         if *self.feasible.set() != catalog.all_actions() {
@@ -197,9 +215,14 @@ impl Record {
 fn forbidden(catalog: &Catalog<'_>, feasible: &Feasible) -> Vec<Value> {
     let allowed: Vec<Values> = feasible.set().iter().filter_map(|action| catalog.values(action)).collect();
     let values = catalog.definition().components.iter().enumerate().flat_map(|(position, component)| {
-        component.values.iter().zip(0..).map(move |(value, index)| (position, component.name, index, value.name))
+        component
+            .values
+            .iter()
+            .zip(0..)
+            .map(move |(value, index)| (position, component.name, index, value.name))
     });
-    let missing = values.filter(|(position, _, index, _)| !allowed.iter().any(|values| values.get(*position) == Some(index)));
+    let missing = values
+        .filter(|(position, _, index, _)| !allowed.iter().any(|values| values.get(*position) == Some(index)));
     missing.map(|(_, component, _, value)| json!({ component: value })).collect()
 }
 
@@ -221,7 +244,8 @@ fn feasible(catalog: &Catalog<'_>, words: &Map<String, Value>) -> Result<Feasibl
     let mut rules: Vec<(Effect, lookup::Pattern)> = Vec::new();
     for (key, effect) in [("forbid", Effect::Forbid), ("require", Effect::Require), ("only", Effect::Only)] {
         for pattern in words.get(key).map_or(Ok(&[][..]), |patterns| list(key, patterns))? {
-            let pattern = object(key, pattern)?.iter().map(|(component, values)| part(catalog, component, values));
+            let pattern =
+                object(key, pattern)?.iter().map(|(component, values)| part(catalog, component, values));
             rules.push((effect, pattern.collect::<Result<_, _>>()?));
         }
     }
@@ -274,7 +298,8 @@ fn number(key: &str, value: &Value) -> Result<f64, LogFlaw> {
 
 /// A number per action.
 fn numbers(catalog: &Catalog<'_>, key: &'static str, value: &Value) -> Result<Vec<f64>, LogFlaw> {
-    let numbers: Vec<f64> = list(key, value)?.iter().map(|value| number(key, value)).collect::<Result<_, _>>()?;
+    let numbers: Vec<f64> =
+        list(key, value)?.iter().map(|value| number(key, value)).collect::<Result<_, _>>()?;
     counted(catalog, key, &numbers)?;
     Ok(numbers)
 }

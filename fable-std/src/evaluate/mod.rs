@@ -114,7 +114,15 @@ pub struct Options<'o> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Self { prior: None, mode: Mode::Learning, train: 0, greedy: false, draws: 200, logged_draws: None, truth: None }
+        Self {
+            prior: None,
+            mode: Mode::Learning,
+            train: 0,
+            greedy: false,
+            draws: 200,
+            logged_draws: None,
+            truth: None,
+        }
     }
 }
 
@@ -148,7 +156,9 @@ pub fn evaluate(
             record.check(catalog).map_err(wrong)?;
             let judge = match &mut judge {
                 Some(judge) => judge,
-                vacant => vacant.insert(Judge::new(&policy, user, options).map_err(|error| wrong(error.into()))?),
+                vacant => {
+                    vacant.insert(Judge::new(&policy, user, options).map_err(|error| wrong(error.into()))?)
+                }
             };
             if index >= options.train {
                 terms.push(judge.term(record).map_err(wrong)?);
@@ -184,7 +194,10 @@ impl fmt::Display for EvaluateError {
             Self::Settings(error) => error.fmt(f),
             Self::Prior(error) => error.fmt(f),
             Self::TooShort { lines, train } => {
-                write!(f, "the log has {lines} lines, {train} of them to learn from; at least 2 are needed to evaluate")
+                write!(
+                    f,
+                    "the log has {lines} lines, {train} of them to learn from; at least 2 are needed to evaluate"
+                )
             }
             Self::Log(error) => error.fmt(f),
         }

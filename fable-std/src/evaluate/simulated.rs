@@ -11,7 +11,12 @@ use fable_core::{Exploration, Feasible, HostUser, Policy, Request};
 ///
 /// # Errors
 /// A policy of another catalog than the user's.
-pub fn simulate(user: &SimulatedUser<'_>, policy: &Policy<'_, f32>, rounds: u32, draws: u32) -> Result<Vec<Record>, LogFlaw> {
+pub fn simulate(
+    user: &SimulatedUser<'_>,
+    policy: &Policy<'_, f32>,
+    rounds: u32,
+    draws: u32,
+) -> Result<Vec<Record>, LogFlaw> {
     let catalog = policy.catalog();
     let mut life = HostUser::<f32, 1>::new(policy, "")?;
     let mut learner = life.user();

@@ -26,12 +26,19 @@ pub(super) struct Judge<'j> {
 
 impl<'j> Judge<'j> {
     /// The target's policy for judging: nothing waits, nothing expires, and the draws are its own.
-    pub(super) fn policy<'c>(catalog: &'c Catalog<'c>, settings: Settings<'c>) -> Result<Policy<'c, f32>, SettingsError> {
+    pub(super) fn policy<'c>(
+        catalog: &'c Catalog<'c>,
+        settings: Settings<'c>,
+    ) -> Result<Policy<'c, f32>, SettingsError> {
         let seed = settings.seed ^ APART;
         Policy::new(catalog, Settings { seed, deadline: Deadline::None, expiry: Expiry::Nothing, ..settings })
     }
 
-    pub(super) fn new(policy: &'j Policy<'j, f32>, user: &str, options: &'j Options<'j>) -> Result<Self, UserError> {
+    pub(super) fn new(
+        policy: &'j Policy<'j, f32>,
+        user: &str,
+        options: &'j Options<'j>,
+    ) -> Result<Self, UserError> {
         let along = HostUser::new(policy, user)?;
         let frozen = (options.mode == Mode::Frozen).then(|| along.clone());
         Ok(Self { policy, options, along, frozen })
@@ -57,7 +64,9 @@ impl<'j> Judge<'j> {
             predicted: predict(record.action),
             expected: mean(&predict),
             unsupported: mean(&|action| if record.supports(action, draws) { 0.0 } else { 1.0 }),
-            rare: mean(&|action| if chosen(action) > RARE * record.propensity(action, draws) { 1.0 } else { 0.0 }),
+            rare: mean(&|action| {
+                if chosen(action) > RARE * record.propensity(action, draws) { 1.0 } else { 0.0 }
+            }),
             sure: record.feasible.len() > 1 && record.propensity(record.action, draws) >= 1.0,
             truth: self.options.truth.map(|truth| mean(&|action| truth(record, action))),
         })
@@ -65,7 +74,8 @@ impl<'j> Judge<'j> {
 
     /// Learns from a line, the frozen target only if it is one to train with, and goes on to the next round.
     pub(super) fn learn(&mut self, record: &Record, train: bool) -> Result<(), LogFlaw> {
-        let default = record.defaults.as_ref().and_then(|defaults| defaults.get(record.action.index()).copied());
+        let default =
+            record.defaults.as_ref().and_then(|defaults| defaults.get(record.action.index()).copied());
         let Record { context, action, reward, .. } = *record;
         let baseline = f64::from(self.policy.baseline(&context, action, default));
         let event = Event::Observation(Observation { context, action, baseline, reward, weight: 1.0 });
@@ -115,7 +125,9 @@ impl<'j> Judge<'j> {
     fn predict(&self, theta: &[f32], record: &Record, action: Action) -> f64 {
         let default = record.defaults.as_ref().and_then(|defaults| defaults.get(action.index()).copied());
         let features = self.policy.features(&record.context, action);
-        let residual = features.map(|(coordinate, value)| theta.get(coordinate).map_or(0.0, |theta| theta * value)).sum::<f32>();
+        let residual = features
+            .map(|(coordinate, value)| theta.get(coordinate).map_or(0.0, |theta| theta * value))
+            .sum::<f32>();
         f64::from(self.policy.baseline(&record.context, action, default) + residual).clamp(-1.0, 1.0)
     }
 }
@@ -128,7 +140,10 @@ impl Record {
     /// Whether the propensities can be shares of draws: smoothed ones are above 0 wherever something is allowed. Others are exact,
     /// those of a learner without chance among them.
     fn is_estimated(&self) -> bool {
-        self.feasible.set().iter().all(|action| self.propensities.get(action.index()).is_some_and(|propensity| *propensity > 0.0))
+        self.feasible
+            .set()
+            .iter()
+            .all(|action| self.propensities.get(action.index()).is_some_and(|propensity| *propensity > 0.0))
     }
 
     /// The number to divide by: p, or (n + 1) / (draws + 1) where p was estimated as (n + 1) / (draws + allowed).

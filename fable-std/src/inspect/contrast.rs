@@ -75,7 +75,8 @@ pub struct TrialReport {
 
 impl TrialReport {
     fn new(trial: &Trial) -> Self {
-        let Trial { trials, e_value, needed, average: Average { mean, lower, upper }, certified, valid } = *trial;
+        let Trial { trials, e_value, needed, average: Average { mean, lower, upper }, certified, valid } =
+            *trial;
         let (certified, words) = (certified.sign(), wording::trial(trial));
         Self { trials, e_value, needed, mean, lower, upper, certified, valid, words }
     }
@@ -115,13 +116,17 @@ pub(super) fn contrasts<T: Scalar>(
     span: &mut SafeSpan,
 ) -> Result<Vec<ContrastReport>, UserError> {
     let catalog = user.policy().catalog();
-    let declared = (0..)
-        .zip(catalog.contrasts())
-        .filter_map(|(index, contrast)| Some((contrast.name, Comparison::declared(catalog, index)?, Some(index))));
+    let declared = (0..).zip(catalog.contrasts()).filter_map(|(index, contrast)| {
+        Some((contrast.name, Comparison::declared(catalog, index)?, Some(index)))
+    });
     let asked = questions.iter().map(|question| (question.name.as_str(), question.comparison, None));
     let all = declared.chain(asked).map(|(name, comparison, declared)| {
         let found = user.assess(&comparison)?;
-        let promotion = user.profile().iter().find(|promotion| Some(usize::from(promotion.contrast)) == declared).copied();
+        let promotion = user
+            .profile()
+            .iter()
+            .find(|promotion| Some(usize::from(promotion.contrast)) == declared)
+            .copied();
         let promotion = match promotion {
             Some(promotion) => Some((promotion, user.standing(&promotion)?)),
             None => None,
@@ -150,7 +155,19 @@ fn report<T: Scalar>(
         let (by, provenance) = (wording::certifier(promotion.by), wording::provenance(&promotion));
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = promotion;
         let (verdict, lower, upper) = (verdict.sign(), f64::from(lower), f64::from(upper));
-        PromotionReport { sentence, verdict, by, standing, valid, round, at, evidence, lower, upper, provenance }
+        PromotionReport {
+            sentence,
+            verdict,
+            by,
+            standing,
+            valid,
+            round,
+            at,
+            evidence,
+            lower,
+            upper,
+            provenance,
+        }
     });
     ContrastReport {
         name: name.to_owned(),
@@ -197,7 +214,9 @@ fn needs(
     match (found.verdict, found.gap.rounds) {
         (Verdict::For | Verdict::Against, _) if declared => "nothing: certain, and can be promoted".into(),
         (Verdict::For | Verdict::Against, _) => "nothing: certain".into(),
-        (Verdict::Open, _) if found.gap.distance < 0.0 => format!("{missing} more rewards: the interval is past zero already"),
+        (Verdict::Open, _) if found.gap.distance < 0.0 => {
+            format!("{missing} more rewards: the interval is past zero already")
+        }
         (Verdict::Open, Some(rounds)) => format!("about {} more rewards", about(rounds)),
         (Verdict::Open, None) => "more than can be foreseen: the estimate is close to zero".into(),
     }
@@ -207,7 +226,8 @@ fn needs(
 fn about(number: u32) -> String {
     let unit = 10_u32.pow(number.max(1).ilog10().saturating_sub(1));
     let digits = (u64::from(number.div_ceil(unit)) * u64::from(unit)).to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     groups.join(",")
 }
 

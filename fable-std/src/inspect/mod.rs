@@ -111,7 +111,8 @@ impl Selection {
 /// None that a user of any policy leads to.
 pub fn inspect<T: Scalar>(user: &mut User<'_, T>, questions: &[Question]) -> Result<Inspection, UserError> {
     let catalog = user.policy().catalog();
-    let last = Feasible::from_set(catalog, *user.state().permissions()).unwrap_or_else(|_| Feasible::all(catalog));
+    let last =
+        Feasible::from_set(catalog, *user.state().permissions()).unwrap_or_else(|_| Feasible::all(catalog));
     inspect_under(user, questions, &Allowed::everywhere(catalog, &last))
 }
 
@@ -146,11 +147,18 @@ pub fn marginals<T: Scalar>(user: &mut User<'_, T>) -> Result<(Vec<f64>, Vec<f64
     Ok((mean.into_iter().map(T::to_f64).collect(), variances))
 }
 
-fn block_report<T: Scalar>(user: &User<'_, T>, block: usize, means: &[f64], variances: &[f64]) -> BlockReport {
+fn block_report<T: Scalar>(
+    user: &User<'_, T>,
+    block: usize,
+    means: &[f64],
+    variances: &[f64],
+) -> BlockReport {
     let catalog = user.policy().catalog();
     let mut weights = Vec::new();
     for coordinate in catalog.block_ranges(block).flatten() {
-        let (Some(mean), Some(variance)) = (means.get(coordinate), variances.get(coordinate)) else { continue };
+        let (Some(mean), Some(variance)) = (means.get(coordinate), variances.get(coordinate)) else {
+            continue;
+        };
         let name = catalog.coordinate_name(coordinate).map_or_else(String::new, |name| name.to_string());
         let (evidence, exact) = evidence(user, &name);
         let words = wording::coordinate(catalog, coordinate);
@@ -166,7 +174,8 @@ fn block_report<T: Scalar>(user: &User<'_, T>, block: usize, means: &[f64], vari
 fn evidence<T: Scalar>(user: &User<'_, T>, coordinate: &str) -> (u32, bool) {
     let factors: Vec<&str> = coordinate.split('*').collect();
     let values = factors.iter().filter_map(|factor| lookup::value(user.policy().catalog(), factor).ok());
-    let counts: Vec<u32> = values.map(|(component, value)| user.evidence(usize::from(component), value)).collect();
+    let counts: Vec<u32> =
+        values.map(|(component, value)| user.evidence(usize::from(component), value)).collect();
     let least = counts.iter().copied().min().unwrap_or(0);
     (least, (counts.len() == 1 && factors.len() == 1) || least == 0)
 }

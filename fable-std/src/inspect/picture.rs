@@ -69,8 +69,11 @@ impl Scale {
 pub fn draw(name: &str, report: &Inspection, selection: Selection) -> String {
     let state = &report.state;
     let title = format!("What Fable believes about {name}");
-    let coins =
-        if report.contrasts.iter().any(|contrast| tried(contrast).is_some()) { " Below it: the average of coins." } else { "" };
+    let coins = if report.contrasts.iter().any(|contrast| tried(contrast).is_some()) {
+        " Below it: the average of coins."
+    } else {
+        ""
+    };
     let subtitle = format!(
         "{} rounds, {} rewards, catalog {}. Contrasts: estimate, and the interval that holds for all time.{coins} \
          Weights: mean, and {DEVIATIONS} sd to each side, in reward.",
@@ -95,7 +98,8 @@ pub fn draw(name: &str, report: &Inspection, selection: Selection) -> String {
     }
     let height = ends[0].max(ends[1]);
     let ground = format!("<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\" rx=\"8\"/>");
-    let head = [opening(WIDTH, height), format!("<title>{}</title>", escaped(&title)), STYLE.to_owned(), ground];
+    let head =
+        [opening(WIDTH, height), format!("<title>{}</title>", escaped(&title)), STYLE.to_owned(), ground];
     head.into_iter().chain(lines).chain(["</svg>\n".to_owned()]).collect::<Vec<_>>().join("\n")
 }
 
@@ -142,9 +146,17 @@ fn contrasts(lines: &mut Vec<String>, contrasts: &[ContrastReport], top: f64) ->
                 if trial.certified == 0 { "" } else { " sure" },
             );
             let (y, low, high) = (y + 7.0, y + 4.0, y + 10.0);
-            lines.push(format!("<path class=\"coins{sure}\" d=\"M{from:.1} {y:.1}H{to:.1}M{mean:.1} {low:.1}V{high:.1}\"/>"));
+            lines.push(format!(
+                "<path class=\"coins{sure}\" d=\"M{from:.1} {y:.1}H{to:.1}M{mean:.1} {low:.1}V{high:.1}\"/>"
+            ));
         }
-        lines.push(text("ink", scale.right + 16.0, y + 4.0, "font-size=\"12\"", &with_sign(contrast.mean, 2)));
+        lines.push(text(
+            "ink",
+            scale.right + 16.0,
+            y + 4.0,
+            "font-size=\"12\"",
+            &with_sign(contrast.mean, 2),
+        ));
         lines.push(text("soft", scale.right + 60.0, y + 4.0, "font-size=\"12\"", &cut(&needs, 54)));
     }
     bottom + AXIS
@@ -160,7 +172,14 @@ fn side(value: f64) -> &'static str {
 }
 
 /// The panel of a block; where it ends.
-fn block(lines: &mut Vec<String>, block: &BlockReport, selection: Selection, left: f64, top: f64, scale: Scale) -> f64 {
+fn block(
+    lines: &mut Vec<String>,
+    block: &BlockReport,
+    selection: Selection,
+    left: f64,
+    top: f64,
+    scale: Scale,
+) -> f64 {
     let (shown, rest) = selection.of(block);
     lines.push(text("ink", left, top + 18.0, "font-size=\"14\" font-weight=\"600\"", &cut(&block.words, 36)));
     let about = match (block.retained, shown.len(), rest) {
@@ -181,7 +200,10 @@ fn block(lines: &mut Vec<String>, block: &BlockReport, selection: Selection, lef
         lines.push(text("ink", scale.left - 12.0, y + 4.0, label, &cut(&weight.words, LETTERS)));
         let (zero, mean) = (scale.x(0.0), scale.x(weight.mean));
         let (x, width, class) = (zero.min(mean), (mean - zero).abs(), side(weight.mean));
-        lines.push(format!("<rect class=\"{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"12\"/>", y - 6.0));
+        lines.push(format!(
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"12\"/>",
+            y - 6.0
+        ));
         let spread = DEVIATIONS * weight.sd;
         let (from, to) = (scale.x(weight.mean - spread), scale.x(weight.mean + spread));
         lines.push(format!("<path class=\"range\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>"));

@@ -51,7 +51,8 @@ impl Question {
     /// # Errors
     /// Another form, or a name that the catalog does not have.
     pub fn parse(catalog: &Catalog<'_>, text: &str) -> Result<Self, QuestionError> {
-        let comparison = compared(catalog, text).map_err(|flaw| QuestionError { question: text.to_owned(), flaw })?;
+        let comparison =
+            compared(catalog, text).map_err(|flaw| QuestionError { question: text.to_owned(), flaw })?;
         Ok(Self { name: text.to_owned(), comparison })
     }
 }
@@ -62,16 +63,19 @@ fn compared(catalog: &Catalog<'_>, text: &str) -> Result<Comparison, Flaw> {
     let (plus, rest) = rest.split_once(':').ok_or_else(form)?;
     let (minus, task) = rest.split_once('@').map_or((rest, None), |(minus, task)| (minus, Some(task)));
     let component = lookup::component(catalog, component)?;
-    let (prefer, over) = (lookup::value_of(catalog, component, plus)?, lookup::value_of(catalog, component, minus)?);
+    let (prefer, over) =
+        (lookup::value_of(catalog, component, plus)?, lookup::value_of(catalog, component, minus)?);
     if prefer == over {
         return Err(Flaw::Form("a contrast needs two different values".into()));
     }
     let task = task.map(|task| lookup::task(catalog, task)).transpose()?;
     let action = |chosen: u8| {
         let usual = catalog.definition().components.iter().map(|component| component.null.unwrap_or(0));
-        let values: Vec<u8> = (0..).zip(usual).map(|(own, usual)| if own == component { chosen } else { usual }).collect();
+        let values: Vec<u8> =
+            (0..).zip(usual).map(|(own, usual)| if own == component { chosen } else { usual }).collect();
         catalog.action(&values).ok_or_else(form)
     };
-    let context = Context::new(catalog, task, &vec![0.0; catalog.definition().signals.len()]).map_err(|_| form())?;
+    let context =
+        Context::new(catalog, task, &vec![0.0; catalog.definition().signals.len()]).map_err(|_| form())?;
     Ok(Comparison { context, prefer: action(prefer)?, over: action(over)?, total: false })
 }

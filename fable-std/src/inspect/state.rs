@@ -119,7 +119,8 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
     let (catalog, settings) = (policy.catalog(), policy.settings());
     let packed = posterior.packed();
     let inverse = || packed.iter().take(catalog.dimension()).map(|inverse| inverse.to_f64());
-    let (least, most) = inverse().fold((f64::INFINITY, 0.0_f64), |(least, most), e| (least.min(e), most.max(e)));
+    let (least, most) =
+        inverse().fold((f64::INFINITY, 0.0_f64), |(least, most), e| (least.min(e), most.max(e)));
     let guarantee = match (
         policy.active_dimension() < catalog.dimension(),
         user.state().guarantee_fingerprint() == policy.guarantee_fingerprint(),
@@ -130,8 +131,9 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         (_, false) => Guarantee::SettingsChanged,
         _ => Guarantee::Holds,
     };
-    let learned = matches!(policy.prior(), Prior::Isotropic)
-        .then(|| variances.iter().map(|variance| 1.0 - policy.base_precision() * variance).sum::<f64>().max(0.0));
+    let learned = matches!(policy.prior(), Prior::Isotropic).then(|| {
+        variances.iter().map(|variance| 1.0 - policy.base_precision() * variance).sum::<f64>().max(0.0)
+    });
     let movable = Feasible::from_set(catalog, *user.state().permissions()).ok().map(|feasible| {
         let mut active = CoordinateSet::EMPTY;
         active.activate_in_any_context(catalog, &feasible);

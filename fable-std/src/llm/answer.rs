@@ -32,7 +32,11 @@ pub(super) fn list<'v>(map: &'v Map<String, Value>, key: &str, most: usize) -> R
 /// A number in a range.
 pub(super) fn number(map: &Map<String, Value>, key: &str, least: f64, most: f64) -> Result<f64, LlmError> {
     let number = entry(map, key)?.as_f64().ok_or(LlmError::Answer("a number is missing"))?;
-    if (least..=most).contains(&number) { Ok(number) } else { Err(LlmError::Answer("a number is out of range")) }
+    if (least..=most).contains(&number) {
+        Ok(number)
+    } else {
+        Err(LlmError::Answer("a number is out of range"))
+    }
 }
 
 /// True or false.
@@ -52,7 +56,8 @@ pub(super) fn text_or_null<'v>(map: &'v Map<String, Value>, key: &str) -> Result
 
 /// The value that a name like `style=concise` stands for.
 pub(super) fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), LlmError> {
-    lookup::value(catalog, name).map_err(|_| LlmError::Answer("it names a value that the catalog does not have"))
+    lookup::value(catalog, name)
+        .map_err(|_| LlmError::Answer("it names a value that the catalog does not have"))
 }
 
 /// The condition that a name like `task=coding` or `risk` stands for.
@@ -67,7 +72,8 @@ pub(super) fn when(catalog: &Catalog<'_>, name: Option<&str>) -> Result<When, Ll
 
 /// The schema of an object with these properties, all of them required and no others allowed.
 pub(super) fn object_schema<'a>(properties: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
-    let properties: Map<String, Value> = properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
+    let properties: Map<String, Value> =
+        properties.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
     let required: Vec<&String> = properties.keys().collect();
     json!({ "type": "object", "required": required, "additionalProperties": false, "properties": properties })
 }
@@ -97,7 +103,10 @@ mod tests {
         let map = map.as_object().unwrap();
         assert_eq!(lie(object(&json!([]), &[]).map(|_| ())), "an object is missing");
         assert_eq!(lie(object(&json!({ "a": 1 }), &["b"]).map(|_| ())), "a key is missing");
-        assert_eq!(lie(object(&json!({ "a": 1, "sk-1": 1 }), &["a"]).map(|_| ())), "it has a key that was not asked for");
+        assert_eq!(
+            lie(object(&json!({ "a": 1, "sk-1": 1 }), &["a"]).map(|_| ())),
+            "it has a key that was not asked for"
+        );
         assert_eq!(lie(list(map, "t", 9).map(|_| ())), "a list is missing");
         assert_eq!(lie(list(map, "l", 1).map(|_| ())), "a list is too long");
         assert_eq!(lie(number(map, "t", 0.0, 1.0).map(|_| ())), "a number is missing");
@@ -106,11 +115,20 @@ mod tests {
         assert_eq!(lie(text(map, "n").map(|_| ())), "a text is missing");
         assert_eq!(text_or_null(map, "z"), Ok(None));
         for name in ["style", "style=", "style=loud", "mood=good", "=", ""] {
-            assert_eq!(lie(value(&AGENT, name).map(|_| ())), "it names a value that the catalog does not have");
+            assert_eq!(
+                lie(value(&AGENT, name).map(|_| ())),
+                "it names a value that the catalog does not have"
+            );
         }
         for name in ["task=golf", "task=", "coding", "mood", ""] {
-            assert_eq!(lie(when(&AGENT, Some(name)).map(|_| ())), "it names a condition that the catalog does not have");
+            assert_eq!(
+                lie(when(&AGENT, Some(name)).map(|_| ())),
+                "it names a condition that the catalog does not have"
+            );
         }
-        assert_eq!((value(&AGENT, "tool=web_search"), when(&AGENT, Some("risk"))), (Ok((1, 1)), Ok(When::Signal(0))));
+        assert_eq!(
+            (value(&AGENT, "tool=web_search"), when(&AGENT, Some("risk"))),
+            (Ok((1, 1)), Ok(When::Signal(0)))
+        );
     }
 }

@@ -99,8 +99,10 @@ impl Chat {
     }
 
     fn kept(&self, envelope: &Value) -> Result<Completion, LlmError> {
-        let choice = envelope.get("choices").and_then(|choices| choices.get(0)).ok_or(LlmError::NotAnAnswer)?;
-        let message = choice.get("message").filter(|message| message.is_object()).ok_or(LlmError::NotAnAnswer)?;
+        let choice =
+            envelope.get("choices").and_then(|choices| choices.get(0)).ok_or(LlmError::NotAnAnswer)?;
+        let message =
+            choice.get("message").filter(|message| message.is_object()).ok_or(LlmError::NotAnAnswer)?;
         let text = |value: &Value, key: &str| {
             let text = value.get(key).and_then(Value::as_str).unwrap_or_default();
             self.client.without_key(text.trim().to_owned())
@@ -110,8 +112,13 @@ impl Chat {
         }
         let mut calls = Vec::new();
         for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
-            let function = call.get("function").filter(|function| function.is_object()).ok_or(LlmError::NotAnAnswer)?;
-            calls.push(ToolCall { id: text(call, "id"), name: text(function, "name"), arguments: text(function, "arguments") });
+            let function =
+                call.get("function").filter(|function| function.is_object()).ok_or(LlmError::NotAnAnswer)?;
+            calls.push(ToolCall {
+                id: text(call, "id"),
+                name: text(function, "name"),
+                arguments: text(function, "arguments"),
+            });
         }
         let count = |key: &str| envelope.get("usage")?.get(key)?.as_u64();
         Ok(Completion {
@@ -155,30 +162,52 @@ mod tests {
         let usage = json!({ "prompt_tokens": 7, "completion_tokens": 3 });
         let choice = json!({ "message": message, "finish_reason": "tool_calls" });
         let kept = chat().kept(&json!({ "model": "m", "choices": [choice], "usage": usage })).unwrap();
-        assert_eq!((kept.content.as_str(), kept.finish.as_str(), kept.tokens), ("", "tool_calls", Some((7, 3))));
+        assert_eq!(
+            (kept.content.as_str(), kept.finish.as_str(), kept.tokens),
+            ("", "tool_calls", Some((7, 3)))
+        );
         assert_eq!(kept.calls[0].arguments, "{\"query\":\"[key]\"}");
         assert_eq!(kept.message()["tool_calls"][0]["function"]["name"], "web_search");
         let said = json!({ "choices": [{ "message": { "content": " your key is sk-secret " }, "finish_reason": "length" }] });
         let kept = chat().kept(&said).unwrap();
-        assert_eq!((kept.content.as_str(), kept.finish.as_str(), kept.tokens), ("your key is [key]", "length", None));
+        assert_eq!(
+            (kept.content.as_str(), kept.finish.as_str(), kept.tokens),
+            ("your key is [key]", "length", None)
+        );
         assert_eq!(kept.message(), json!({ "role": "assistant", "content": "your key is [key]" }));
     }
 
     #[test]
     fn what_is_not_a_completion_is_not_taken_for_one() {
-        for body in ["{}", "[]", "{\"choices\":[]}", "{\"choices\":[{}]}", "{\"choices\":[{\"message\":{\"content\":3}}]}"] {
-            assert_eq!(chat().kept(&serde_json::from_str(body).unwrap()), Err(LlmError::NotAnAnswer), "{body}");
+        for body in [
+            "{}",
+            "[]",
+            "{\"choices\":[]}",
+            "{\"choices\":[{}]}",
+            "{\"choices\":[{\"message\":{\"content\":3}}]}",
+        ] {
+            assert_eq!(
+                chat().kept(&serde_json::from_str(body).unwrap()),
+                Err(LlmError::NotAnAnswer),
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn only_what_may_pass_is_worth_another_try() {
         let may_pass = |error: LlmError| Refusal::from(error).may_pass();
-        for error in [LlmError::Status(429), LlmError::Status(503), LlmError::Timeout, LlmError::NotAnAnswer] {
+        for error in [LlmError::Status(429), LlmError::Status(503), LlmError::Timeout, LlmError::NotAnAnswer]
+        {
             assert!(may_pass(error), "{error}");
         }
-        for error in [LlmError::Status(400), LlmError::Status(401), LlmError::Status(404), LlmError::Redirect, LlmError::TooLong]
-        {
+        for error in [
+            LlmError::Status(400),
+            LlmError::Status(401),
+            LlmError::Status(404),
+            LlmError::Redirect,
+            LlmError::TooLong,
+        ] {
             assert!(!may_pass(error), "{error}");
         }
     }

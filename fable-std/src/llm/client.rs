@@ -104,7 +104,9 @@ impl Client {
         let mut body = json!({ "model": self.endpoint.model, "messages": messages });
         if let Some(body) = body.as_object_mut() {
             body.extend(format.map(|format| ("response_format".to_owned(), format)));
-            body.extend(self.endpoint.temperature.map(|temperature| ("temperature".to_owned(), temperature.into())));
+            body.extend(
+                self.endpoint.temperature.map(|temperature| ("temperature".to_owned(), temperature.into())),
+            );
         }
         content(&self.post("chat/completions", &body, MAX_ANSWER)?)
     }
@@ -131,8 +133,14 @@ impl Client {
             200 => {}
             300..=399 => return Err(LlmError::Redirect.into()),
             status => {
-                let after = response.headers().get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.trim().parse().ok());
-                return Err(Refusal { error: LlmError::Status(status), retry_after: after.map(Duration::from_secs) });
+                let after = response
+                    .headers()
+                    .get(RETRY_AFTER)
+                    .and_then(|after| after.to_str().ok()?.trim().parse().ok());
+                return Err(Refusal {
+                    error: LlmError::Status(status),
+                    retry_after: after.map(Duration::from_secs),
+                });
             }
         }
         let limited = response.body_mut().with_config().limit(most as u64);
@@ -166,7 +174,8 @@ fn content(body: &[u8]) -> Result<String, LlmError> {
 /// The object that a text is.
 fn object(text: &str) -> Result<Value, LlmError> {
     // Servers that take no notice of the schema tend to put a fence around the object.
-    let bare = text.strip_prefix("```json").or(text.strip_prefix("```")).and_then(|text| text.strip_suffix("```"));
+    let bare =
+        text.strip_prefix("```json").or(text.strip_prefix("```")).and_then(|text| text.strip_suffix("```"));
     match serde_json::from_str::<Value>(bare.unwrap_or(text)) {
         Ok(value) if value.is_object() => Ok(value),
         Ok(_) => Err(LlmError::Answer("it is no object")),
@@ -203,7 +212,12 @@ mod tests {
 
     #[test]
     fn addresses_are_checked_before_anything_is_sent() {
-        for good in ["https://api.openai.com/v1", "http://localhost:11434/v1/", "http://127.0.0.1:8080", "http://[::1]:8080/v1"] {
+        for good in [
+            "https://api.openai.com/v1",
+            "http://localhost:11434/v1/",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080/v1",
+        ] {
             assert_eq!(open(good, true), Ok(()), "{good}");
         }
         assert_eq!(open("http://192.168.0.7:8080/v1", false), Ok(()));
@@ -224,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_client_does_not_show_its_key() {
-        let client = Client::new(Endpoint::new("https://host/v1", "m"), Some(Key::new("sk-secret").unwrap())).unwrap();
+        let client =
+            Client::new(Endpoint::new("https://host/v1", "m"), Some(Key::new("sk-secret").unwrap())).unwrap();
         assert!(!format!("{client:?} {client:#?}").contains("secret"));
     }
 

@@ -55,7 +55,11 @@ impl ContextAdapter for Llm {
         &self.context_id
     }
 
-    fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError> {
+    fn context(
+        &self,
+        catalog: &Catalog<'_>,
+        situation: Situation<'_>,
+    ) -> Result<Reading<Context>, AdapterError> {
         match self.try_context(catalog, situation) {
             Ok(context) => Ok(Reading::of(context)),
             Err(reason) => super::instead(reason, Rules.context(catalog, situation)),
@@ -143,10 +147,16 @@ fn clip(text: &str) -> &str {
 }
 
 /// The context of an answer with a `task`, and its signals.
-pub(super) fn context_of(catalog: &Catalog<'_>, answer: &Map<String, Value>, signals: &Value) -> Result<Context, LlmError> {
+pub(super) fn context_of(
+    catalog: &Catalog<'_>,
+    answer: &Map<String, Value>,
+    signals: &Value,
+) -> Result<Context, LlmError> {
     let definition = catalog.definition();
     let task = text_or_null(answer, "task")?
-        .map(|name| catalog.task(name).map_err(|_| LlmError::Answer("it names a task that the catalog does not have")))
+        .map(|name| {
+            catalog.task(name).map_err(|_| LlmError::Answer("it names a task that the catalog does not have"))
+        })
         .transpose()?;
     let levels = object(signals, definition.signals)?;
     let signals = definition.signals.iter().map(|name| Ok(number(levels, name, 0.0, 1.0)? as f32));
@@ -156,7 +166,8 @@ pub(super) fn context_of(catalog: &Catalog<'_>, answer: &Map<String, Value>, sig
 
 /// Instructions with what each signal of the catalog means.
 pub(super) fn described(instructions: &str, catalog: &Catalog<'_>) -> String {
-    let meaning = |name: &str| SIGNALS.iter().find(|(signal, _)| *signal == name).map_or("", |(_, meaning)| meaning);
+    let meaning =
+        |name: &str| SIGNALS.iter().find(|(signal, _)| *signal == name).map_or("", |(_, meaning)| meaning);
     let lines = catalog.definition().signals.iter().map(|name| format!("\n- {name}: {}", meaning(name)));
     [instructions.to_owned()].into_iter().chain(lines).collect()
 }

@@ -38,7 +38,12 @@ impl Llm {
             let index = entry.get("index").map_or(Some(place), |index| usize::try_from(index.as_u64()?).ok());
             let slot = index.and_then(|index| vectors.get_mut(index)).filter(|slot| slot.is_empty());
             let slot = slot.ok_or(LlmError::Answer("its vectors are not in an order"))?;
-            *slot = vector(entry.get("embedding").and_then(Value::as_array).ok_or(LlmError::Answer("a vector is missing"))?)?;
+            *slot = vector(
+                entry
+                    .get("embedding")
+                    .and_then(Value::as_array)
+                    .ok_or(LlmError::Answer("a vector is missing"))?,
+            )?;
         }
         let length = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != length) {
@@ -53,7 +58,8 @@ fn vector(numbers: &[Value]) -> Result<Vec<f32>, LlmError> {
     if numbers.is_empty() || numbers.len() > MOST {
         return Err(LlmError::Answer("a vector has too few or too many numbers"));
     }
-    let number = |number: &Value| number.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
+    let number =
+        |number: &Value| number.as_f64().map(|number| number as f32).filter(|number| number.is_finite());
     let vector: Option<Vec<f32>> = numbers.iter().map(number).collect();
     vector.ok_or(LlmError::Answer("a vector has something that is no number"))
 }

@@ -35,13 +35,19 @@ pub enum LlmError {
 impl fmt::Display for LlmError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BaseUrl => f.write_str("the address of the endpoint must be like https://host/v1, without user and query"),
+            Self::BaseUrl => f.write_str(
+                "the address of the endpoint must be like https://host/v1, without user and query",
+            ),
             Self::Key => f.write_str("the API key is empty or has characters that a key cannot have"),
-            Self::Insecure => f.write_str("the API key would travel unencrypted; use an https address, or no key"),
+            Self::Insecure => {
+                f.write_str("the API key would travel unencrypted; use an https address, or no key")
+            }
             Self::Timeout => f.write_str("the endpoint did not answer in time"),
             Self::Unreachable(why) => write!(f, "the endpoint cannot be reached: {why}"),
             Self::Redirect => f.write_str("the endpoint redirects elsewhere, which is not followed"),
-            Self::Status(status @ (401 | 403)) => write!(f, "the endpoint refused the API key (status {status})"),
+            Self::Status(status @ (401 | 403)) => {
+                write!(f, "the endpoint refused the API key (status {status})")
+            }
             Self::Status(429) => f.write_str("the endpoint has had too many requests (status 429)"),
             Self::Status(status) => write!(f, "the endpoint failed (status {status})"),
             Self::TooLong => f.write_str("the endpoint's answer is too long"),

@@ -45,7 +45,11 @@ impl Llm {
         let answer = object(&answer, &["satisfaction", "correction", "question"])?;
         let (corrected, asked) = (truth(answer, "correction")?, truth(answer, "question")?);
         if entry(answer, "satisfaction")?.is_null() {
-            return if corrected || asked { Err(LlmError::Answer("it contradicts itself")) } else { Ok(None) };
+            return if corrected || asked {
+                Err(LlmError::Answer("it contradicts itself"))
+            } else {
+                Ok(None)
+            };
         }
         Ok(Some(Feedback {
             satisfaction: number(answer, "satisfaction", -1.0, 1.0)?,

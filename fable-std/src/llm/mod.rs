@@ -65,7 +65,8 @@ impl Llm {
     pub fn new(endpoint: Endpoint, key: Option<Key>) -> Result<Self, LlmError> {
         // Another model reads differently, and so do the rules that stand in.
         let id = |name: &str, rules: &str| format!("llm-{name}/{}:{}+{rules}", Self::VERSION, endpoint.model);
-        let (context_id, onboarding_id) = (id("context", Rules::CONTEXT), id("onboarding", Rules::ONBOARDING));
+        let (context_id, onboarding_id) =
+            (id("context", Rules::CONTEXT), id("onboarding", Rules::ONBOARDING));
         let feedback_id = id("feedback", Rules::FEEDBACK);
         Ok(Self { client: Client::new(endpoint, key)?, context_id, onboarding_id, feedback_id })
     }

@@ -9,8 +9,8 @@ use super::answer::{list, names_schema, number, object, object_schema, text, tex
 use super::client::Question;
 use super::{Llm, LlmError};
 use crate::text::{
-    AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules, is_said_as_rule,
-    read_part,
+    AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules,
+    is_said_as_rule, read_part,
 };
 use fable_core::catalog::Effect;
 use fable_core::catalog::When;
@@ -39,7 +39,11 @@ impl OnboardingAdapter for Llm {
         &self.onboarding_id
     }
 
-    fn onboarding(&self, catalog: &Catalog<'_>, text: PreferenceText<'_>) -> Result<Reading<Onboarding>, AdapterError> {
+    fn onboarding(
+        &self,
+        catalog: &Catalog<'_>,
+        text: PreferenceText<'_>,
+    ) -> Result<Reading<Onboarding>, AdapterError> {
         match self.try_onboarding(catalog, text) {
             Ok(found) => Ok(Reading::of(found)),
             Err(reason) => super::instead(reason, Rules.onboarding(catalog, text)),
@@ -52,7 +56,11 @@ impl Llm {
     ///
     /// # Errors
     /// [`LlmError`] when there is no answer or it is not usable.
-    pub fn try_onboarding(&self, catalog: &Catalog<'_>, said: PreferenceText<'_>) -> Result<Onboarding, LlmError> {
+    pub fn try_onboarding(
+        &self,
+        catalog: &Catalog<'_>,
+        said: PreferenceText<'_>,
+    ) -> Result<Onboarding, LlmError> {
         let said_text = read_part(said.as_str());
         let answer = self.client.ask(Question {
             name: "onboarding",
@@ -72,10 +80,14 @@ impl Llm {
         }
         if let Ok(rules) = Rules.onboarding(catalog, said) {
             let same = |one: &Constraint, other: &Constraint| {
-                (one.effect, one.component, &one.values, one.when) == (other.effect, other.component, &other.values, other.when)
+                (one.effect, one.component, &one.values, one.when)
+                    == (other.effect, other.component, &other.values, other.when)
             };
-            let missing =
-                rules.value.constraints.into_iter().filter(|rule| !found.constraints.iter().any(|known| same(known, rule)));
+            let missing = rules
+                .value
+                .constraints
+                .into_iter()
+                .filter(|rule| !found.constraints.iter().any(|known| same(known, rule)));
             let missing: Vec<Constraint> = missing.collect();
             found.constraints.extend(missing);
             found.proposed.retain(|proposed| !found.constraints.iter().any(|known| same(known, proposed)));
@@ -102,7 +114,9 @@ fn preference(catalog: &Catalog<'_>, entry: &Value, said: &str) -> Result<Prefer
         precision: precision.ok_or(LlmError::Answer("it names a certainty that was not offered"))?,
         words: quoted(entry, said)?,
     };
-    preference.statement(catalog).map_err(|_| LlmError::Answer("it states a preference that cannot be learned"))?;
+    preference
+        .statement(catalog)
+        .map_err(|_| LlmError::Answer("it states a preference that cannot be learned"))?;
     Ok(preference)
 }
 
@@ -123,8 +137,10 @@ fn check_feasible(catalog: &Catalog<'_>, constraints: &[Constraint]) -> Result<(
     for place in constraints {
         let held = constraints.iter().filter(|other| other.when == When::Always || other.when == place.when);
         let held: Vec<_> = held.map(|constraint| (constraint.effect, [constraint.part()])).collect();
-        let rules: Vec<_> = held.iter().map(|(effect, part)| Rule { name: "", effect: *effect, pattern: part }).collect();
-        Feasible::new(catalog, &rules).map_err(|_| LlmError::Answer("its constraints leave nothing to do"))?;
+        let rules: Vec<_> =
+            held.iter().map(|(effect, part)| Rule { name: "", effect: *effect, pattern: part }).collect();
+        Feasible::new(catalog, &rules)
+            .map_err(|_| LlmError::Answer("its constraints leave nothing to do"))?;
     }
     Ok(())
 }

@@ -33,7 +33,8 @@ impl Llm {
         request: Option<RequestText<'_>>,
     ) -> Result<Vec<Expected>, LlmError> {
         let (task, signals) = schema_of(catalog);
-        let one = object_schema([("task", task), ("signals", signals), ("weight", json!({ "type": "number" }))]);
+        let one =
+            object_schema([("task", task), ("signals", signals), ("weight", json!({ "type": "number" }))]);
         let answer = self.client.ask(Question {
             name: "prototypes",
             instructions: described(INSTRUCTIONS, catalog),
@@ -44,7 +45,8 @@ impl Llm {
         for prototype in list(object(&answer, &["prototypes"])?, "prototypes", MOST)? {
             let fields = object(prototype, &["task", "signals", "weight"])?;
             let weight = number(fields, "weight", 0.0, 1.0)?;
-            expected.push(Expected { context: context_of(catalog, fields, entry(fields, "signals")?)?, weight });
+            expected
+                .push(Expected { context: context_of(catalog, fields, entry(fields, "signals")?)?, weight });
         }
         let total: f64 = expected.iter().map(|expected| expected.weight).sum();
         if total <= 0.0 {

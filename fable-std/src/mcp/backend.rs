@@ -62,7 +62,8 @@ impl<B: Backend + ?Sized> Backend for &B {
 
 /// An answer as an answer or a refusal.
 fn answered(json: &[u8]) -> Result<Value, Refused> {
-    let answer: Value = serde_json::from_slice(json).map_err(|_| Refused::new("internal", "the answer is not JSON"))?;
+    let answer: Value =
+        serde_json::from_slice(json).map_err(|_| Refused::new("internal", "the answer is not JSON"))?;
     let Some(error) = answer.get("error") else { return Ok(answer) };
     // `backup` alone has an error that is a text, and no tool asks for it.
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or("unknown");
@@ -80,7 +81,9 @@ impl Backend for Local {
         // Whoever has gone does not need the answer.
         let reply = move |answered| drop(told.send(answered));
         self.0.submit(incoming, reply).map_err(|busy| Refused::new("busy", busy))?;
-        let done = answer.recv_timeout(PATIENCE).map_err(|_| Refused::new("internal", "the service does not answer"))?;
+        let done = answer
+            .recv_timeout(PATIENCE)
+            .map_err(|_| Refused::new("internal", "the service does not answer"))?;
         answered(&done.json)
     }
 }
@@ -154,7 +157,8 @@ impl Remote {
 impl Backend for Remote {
     fn ask(&self, op: &str, body: &Value) -> Result<Value, Refused> {
         let away = |_| Refused::new("unreachable", "the service cannot be reached");
-        let mut request = self.agent.post(format!("{}/v1/{op}", self.base)).header(CONTENT_TYPE, "application/json");
+        let mut request =
+            self.agent.post(format!("{}/v1/{op}", self.base)).header(CONTENT_TYPE, "application/json");
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, token.header());
         }
@@ -170,7 +174,9 @@ mod tests {
 
     #[test]
     fn an_address_is_one_and_a_token_stays_secret() {
-        for wrong in ["", "localhost:8080", "ftp://here", "http://", "http://a@b", "http://a/?q", "http://a/#f"] {
+        for wrong in
+            ["", "localhost:8080", "ftp://here", "http://", "http://a@b", "http://a/?q", "http://a/#f"]
+        {
             assert_eq!(Remote::new(wrong, None).unwrap_err(), RemoteError::Address, "{wrong}");
         }
         let token = "a-token-of-16-or-more";

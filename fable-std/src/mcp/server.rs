@@ -4,8 +4,9 @@ use super::backend::Backend;
 use super::session::{Fault, Session, Told};
 use super::tools::{TOOLS, Tool, ToolKind};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as ListedTool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as ListedTool,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ServerHandler, serve_server};
@@ -46,7 +47,11 @@ impl std::error::Error for McpError {}
 /// # Errors
 /// Whoever is there does not speak the protocol.
 pub fn serve<B: Backend + 'static>(session: Session<B>) -> Result<(), McpError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(McpError::Start)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(McpError::Start)?;
     let done = runtime.block_on(async { serve_over(session, tokio::io::stdin(), tokio::io::stdout()).await });
     // Whoever waits for standard input does not listen to anything else.
     runtime.shutdown_background();
@@ -63,7 +68,9 @@ pub async fn serve_over<B: Backend + 'static>(
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), McpError> {
     match serve_server(Server(Arc::new(session)), (input, output)).await {
-        Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| McpError::Fault(error.to_string())),
+        Ok(running) => {
+            running.waiting().await.map(|_| ()).map_err(|error| McpError::Fault(error.to_string()))
+        }
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()), // it ended before it began
         Err(_) => Err(McpError::Introduction),                     // its reason has what was said in it
     }
@@ -77,7 +84,9 @@ fn listed(tool: &Tool) -> ListedTool {
         .destructive(tool.kind == ToolKind::Erases)
         .idempotent(tool.kind != ToolKind::Adds)
         .open_world(false);
-    ListedTool::new(tool.name, tool.description, Arc::new(tool.schema())).with_title(tool.title).with_annotations(hints)
+    ListedTool::new(tool.name, tool.description, Arc::new(tool.schema()))
+        .with_title(tool.title)
+        .with_annotations(hints)
 }
 
 impl<B: Backend + 'static> ServerHandler for Server<B> {
@@ -116,7 +125,8 @@ impl<B: Backend + 'static> ServerHandler for Server<B> {
             Err(Fault::Tool) => return Err(ErrorData::invalid_params("there is no such tool", None)),
             // What a model can mend it is told as a result.
             Err(fault) => {
-                let code = if let Fault::Refused(refused) = &fault { refused.code.as_str() } else { "bad_request" };
+                let code =
+                    if let Fault::Refused(refused) = &fault { refused.code.as_str() } else { "bad_request" };
                 CallToolResult::error(vec![ContentBlock::text(format!("{fault} ({code})"))])
             }
         };

@@ -54,7 +54,8 @@ pub struct Session<B> {
 type Arguments = Map<String, Value>;
 
 /// What an assistant is told that has said nothing about the person's yes.
-const ASK_FIRST: &str = "Nothing has changed yet. Ask the person, and if they say yes, call this again with confirm: true.";
+const ASK_FIRST: &str =
+    "Nothing has changed yet. Ask the person, and if they say yes, call this again with confirm: true.";
 
 impl<B: Backend> Session<B> {
     /// Tools that are about this person and nobody else.
@@ -99,7 +100,11 @@ impl<B: Backend> Session<B> {
         let profile = self.ask("profile", &json!({ "user": self.user }))?;
         let posterior = self.ask("posterior", &json!({ "user": self.user }))?;
         let entries = list(&profile, "profile");
-        let mut text = format!("{} decisions, {} rewards.", count(&posterior, "rounds"), count(&posterior, "observations"));
+        let mut text = format!(
+            "{} decisions, {} rewards.",
+            count(&posterior, "rounds"),
+            count(&posterior, "observations")
+        );
         if entries.is_empty() {
             text += " Nothing is certain yet.";
         }
@@ -129,7 +134,9 @@ impl<B: Backend> Session<B> {
         let answer = self.ask(op, &body)?;
         let instruction = string(&answer, "instruction");
         let text = match answer.get("decision").and_then(Value::as_str) {
-            Some(decision) => format!("{instruction}\n\n(Decision {decision}; tell how it went with `feedback`.)"),
+            Some(decision) => {
+                format!("{instruction}\n\n(Decision {decision}; tell how it went with `feedback`.)")
+            }
             None => instruction.to_owned(),
         };
         let mut data = answer;
@@ -175,7 +182,10 @@ impl<B: Backend> Session<B> {
         };
         let decision = self.decision(arguments)?;
         let learned = self.ask("feedback", &json!({ "decision": decision, "reward": reward }))?;
-        let text = format!("Learned {reward:+.2} for decision {decision}; {} rewards by now.", count(&learned, "observations"));
+        let text = format!(
+            "Learned {reward:+.2} for decision {decision}; {} rewards by now.",
+            count(&learned, "observations")
+        );
         let data = json!({
             "reward": reward, "learned": true, "decision": decision, "observations": learned.get("observations"),
             "changed": learned.get("changed").is_some(),
@@ -210,7 +220,11 @@ impl<B: Backend> Session<B> {
                 let rules = self.rules()?;
                 let mut text = String::new();
                 describe_rules(&mut text, &rules);
-                let text = if text.is_empty() { "There are no rules.".to_owned() } else { text.trim_start().to_owned() };
+                let text = if text.is_empty() {
+                    "There are no rules.".to_owned()
+                } else {
+                    text.trim_start().to_owned()
+                };
                 Ok(Told { text, data: json!({ "rules": rules }) })
             }
             _ => Err(Fault::Arguments("either 'say' or 'take_back'".into())),
@@ -228,7 +242,8 @@ impl<B: Backend> Session<B> {
         let mut text = String::new();
         let taken = if kept { "Taken" } else { "Would be taken" };
         for said in list(&read, "said") {
-            let _ = writeln!(text, "{taken} as a wish: {} ({}).", string(said, "means"), string(said, "words"));
+            let _ =
+                writeln!(text, "{taken} as a wish: {} ({}).", string(said, "means"), string(said, "words"));
         }
         for rule in list(&read, "rules") {
             if kept {
@@ -254,7 +269,9 @@ impl<B: Backend> Session<B> {
     /// Makes a rule one of the person's own.
     fn keep(&self, rule: &Value) -> Result<(), Fault> {
         let mut body = json!({ "user": self.user, "values": rule.get("values"), "words": rule.get("words") });
-        if let (Some(body), Some(when)) = (body.as_object_mut(), rule.get("when").filter(|when| !when.is_null())) {
+        if let (Some(body), Some(when)) =
+            (body.as_object_mut(), rule.get("when").filter(|when| !when.is_null()))
+        {
             body.insert("when".into(), when.clone());
         }
         self.ask(string(rule, "effect"), &body)?;
@@ -263,9 +280,11 @@ impl<B: Backend> Session<B> {
 
     /// Lifts rules about values, if the person has said yes.
     fn take_back(&self, values: &Value, confirmed: bool) -> Result<Told, Fault> {
-        let names: Option<Vec<&str>> = values.as_array().and_then(|values| values.iter().map(Value::as_str).collect());
+        let names: Option<Vec<&str>> =
+            values.as_array().and_then(|values| values.iter().map(Value::as_str).collect());
         let names = names.filter(|names| !names.is_empty());
-        let names = names.ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
+        let names = names
+            .ok_or_else(|| Fault::Arguments("'take_back' is a list of values like tool=web_search".into()))?;
         if !confirmed {
             let rules = self.rules()?;
             let mut text = format!("Would be allowed again: {}. The rules now:", names.join(", "));
@@ -280,11 +299,17 @@ impl<B: Backend> Session<B> {
 
     fn forget(&self, arguments: &Arguments) -> Result<Told, Fault> {
         if arguments.get("confirm") != Some(&Value::Bool(true)) {
-            return Err(Fault::Arguments("'confirm' must be true: what is forgotten cannot be brought back".into()));
+            return Err(Fault::Arguments(
+                "'confirm' must be true: what is forgotten cannot be brought back".into(),
+            ));
         }
         let answer = self.ask("forget", &json!({ "user": self.user }))?;
         let forgotten = answer.get("forgotten") == Some(&Value::Bool(true));
-        let text = if forgotten { "Everything about the person is forgotten." } else { "Nothing was known about the person." };
+        let text = if forgotten {
+            "Everything about the person is forgotten."
+        } else {
+            "Nothing was known about the person."
+        };
         Ok(Told { text: text.into(), data: answer })
     }
 
@@ -359,7 +384,10 @@ fn hard_state(rules: &Value) -> Vec<(&'static str, Vec<Value>)> {
             require.push(json!({ *component: values })); // one rule is about one component
         }
     }
-    [("forbid", forbid), ("require", require)].into_iter().filter(|(_, patterns)| !patterns.is_empty()).collect()
+    [("forbid", forbid), ("require", require)]
+        .into_iter()
+        .filter(|(_, patterns)| !patterns.is_empty())
+        .collect()
 }
 
 /// The rules in words.
@@ -373,7 +401,10 @@ fn describe_rules(text: &mut String, rules: &Value) {
 fn reasons(why: &Value) -> String {
     let action = |key: &str| {
         let values = why.get(key).and_then(Value::as_object).into_iter().flatten();
-        values.map(|(component, value)| format!("{component}={}", value.as_str().unwrap_or("?"))).collect::<Vec<_>>().join(", ")
+        values
+            .map(|(component, value)| format!("{component}={}", value.as_str().unwrap_or("?")))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     let number = |value: &Value, key: &str| value.get(key).and_then(Value::as_f64).unwrap_or(0.0);
     let mut text = format!(
@@ -383,8 +414,10 @@ fn reasons(why: &Value) -> String {
         action("other"),
         number(why, "other_score"),
     );
-    let mut shares: Vec<(f64, &Value)> =
-        list(why, "shares").iter().map(|share| (number(share, "chosen") - number(share, "other"), share)).collect();
+    let mut shares: Vec<(f64, &Value)> = list(why, "shares")
+        .iter()
+        .map(|share| (number(share, "chosen") - number(share, "other"), share))
+        .collect();
     shares.sort_by(|(one, _), (other, _)| other.abs().total_cmp(&one.abs()));
     for (difference, share) in shares.into_iter().filter(|(difference, _)| *difference != 0.0).take(5) {
         let what = match string(share, "part") {

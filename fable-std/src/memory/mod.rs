@@ -301,7 +301,10 @@ mod tests {
         }
         assert_eq!(memory.exchanges(), [exchange(7), exchange(8), exchange(9)]);
         let two = 2 * exchange(8).size();
-        assert_eq!(Memory::of(memory.exchanges, &Bounds { exchanges: 9, bytes: two }).exchanges(), [exchange(8), exchange(9)]);
+        assert_eq!(
+            Memory::of(memory.exchanges, &Bounds { exchanges: 9, bytes: two }).exchanges(),
+            [exchange(8), exchange(9)]
+        );
         let nothing = Bounds { exchanges: 0, bytes: 1 << 10 };
         assert!(Memory::of([exchange(1)], &nothing).is_empty());
         // One that does not fit lets nothing older past it.
@@ -326,7 +329,10 @@ mod tests {
                 let exchange = Exchange::new(&letter.repeat(length), &letter.repeat(length), 1);
                 assert!(exchange.request.len() + exchange.answer.len() <= EXCHANGE_BYTES);
                 assert!(exchange.size() + 4 > EXCHANGE_BYTES);
-                assert_eq!(Memory::decode(&encode(std::slice::from_ref(&exchange))).unwrap().exchanges(), [exchange]);
+                assert_eq!(
+                    Memory::decode(&encode(std::slice::from_ref(&exchange))).unwrap().exchanges(),
+                    [exchange]
+                );
             }
         }
         assert_eq!(Exchange::new("", "", 3).size(), HEAD);

@@ -17,7 +17,8 @@ const BYTES: usize = 16 << 10;
 const STATED: usize = 32;
 
 /// The names of the catalog `agent`, in the order of [`Mode`].
-pub const MODES: [&str; 5] = ["no_memory", "recent_memory", "semantic_memory", "preference_memory", "profile_summary"];
+pub const MODES: [&str; 5] =
+    ["no_memory", "recent_memory", "semantic_memory", "preference_memory", "profile_summary"];
 
 /// What is brought back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +99,8 @@ pub struct Recalled {
 #[must_use]
 pub fn recall(mode: &str, request: &str, sources: &Sources<'_>) -> Recalled {
     let Some(mode) = Mode::of(mode) else { return Recalled::default() };
-    let ranked = if mode == Mode::Semantic { words::rank(sources.memory.exchanges(), request) } else { Vec::new() };
+    let ranked =
+        if mode == Mode::Semantic { words::rank(sources.memory.exchanges(), request) } else { Vec::new() };
     recall_ranked(mode, &ranked, sources)
 }
 
@@ -128,9 +130,12 @@ fn framed(wanted: impl Iterator<Item = usize>, exchanges: &[Exchange]) -> Recall
         taken.push(index);
     }
     taken.sort_unstable();
-    let exchanges: Vec<Exchange> = taken.into_iter().filter_map(|index| exchanges.get(index).cloned()).collect();
-    let lines: Vec<Quoted<'_>> =
-        exchanges.iter().map(|exchange| Quoted { user: &exchange.request, assistant: &exchange.answer }).collect();
+    let exchanges: Vec<Exchange> =
+        taken.into_iter().filter_map(|index| exchanges.get(index).cloned()).collect();
+    let lines: Vec<Quoted<'_>> = exchanges
+        .iter()
+        .map(|exchange| Quoted { user: &exchange.request, assistant: &exchange.answer })
+        .collect();
     Recalled { text: frame("Earlier exchanges with this user", &lines), exchanges }
 }
 
@@ -163,7 +168,9 @@ mod tests {
 
     fn memory(count: usize) -> Memory {
         let topics = ["tax", "cats", "trains", "music"];
-        let exchange = |number: usize| Exchange::new(&format!("{} {number}", topics[number % 4]), "I see", number as u32);
+        let exchange = |number: usize| {
+            Exchange::new(&format!("{} {number}", topics[number % 4]), "I see", number as u32)
+        };
         Memory::of((0..count).map(exchange), &Bounds::default())
     }
 

@@ -46,7 +46,8 @@ impl Stated {
 #[must_use]
 pub fn describe(catalog: &Catalog<'_>, statement: &Statement) -> Option<String> {
     let named = |sign: f64| -> String {
-        let wanted = statement.direction.entries().filter(|(_, weight)| sign * weight * statement.response > 0.0);
+        let wanted =
+            statement.direction.entries().filter(|(_, weight)| sign * weight * statement.response > 0.0);
         let names = wanted.filter_map(|(index, _)| Some(catalog.coordinate_name(index)?.to_string()));
         names.collect::<Vec<_>>().join(" and ")
     };

@@ -46,7 +46,8 @@ impl Cache {
         if exchanges.is_empty() {
             return Ok(Vec::new());
         }
-        let missing: Vec<&Exchange> = exchanges.iter().filter(|exchange| !self.vectors.contains(*exchange)).collect();
+        let missing: Vec<&Exchange> =
+            exchanges.iter().filter(|exchange| !self.vectors.contains(*exchange)).collect();
         let asked = super::cut(request, EXCHANGE_BYTES).to_owned();
         let texts: Vec<String> = std::iter::once(asked)
             .chain(missing.iter().map(|exchange| format!("{}\n{}", exchange.request, exchange.answer)))
@@ -56,7 +57,8 @@ impl Cache {
         for (exchange, vector) in missing.into_iter().zip(made) {
             self.vectors.put(exchange.clone(), vector);
         }
-        let near = |exchange: &Exchange| self.vectors.peek(exchange).map_or(0.0, |vector| cosine(&asked, vector));
+        let near =
+            |exchange: &Exchange| self.vectors.peek(exchange).map_or(0.0, |vector| cosine(&asked, vector));
         let scores: Vec<(usize, f64)> = exchanges.iter().map(near).enumerate().collect();
         Ok(best_first(scores.into_iter().filter(|(_, score)| *score >= LEAST).collect()))
     }
@@ -64,7 +66,9 @@ impl Cache {
 
 /// The cosine of the angle between two vectors; 0 if one of them has no direction or they have different lengths.
 fn cosine(one: &[f32], other: &[f32]) -> f64 {
-    let dot = |one: &[f32], other: &[f32]| -> f64 { one.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum() };
+    let dot = |one: &[f32], other: &[f32]| -> f64 {
+        one.iter().zip(other).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
     let lengths = (dot(one, one) * dot(other, other)).sqrt();
     if one.len() == other.len() && lengths > 0.0 { dot(one, other) / lengths } else { 0.0 }
 }
@@ -75,7 +79,8 @@ mod tests {
 
     #[test]
     fn every_text_is_asked_about_once() {
-        let exchanges: Vec<Exchange> = (0..5).map(|number| Exchange::new(&number.to_string(), "x", number)).collect();
+        let exchanges: Vec<Exchange> =
+            (0..5).map(|number| Exchange::new(&number.to_string(), "x", number)).collect();
         let mut cache = Cache::default();
         let mut asked = Vec::new();
         for count in [3, 5, 5] {
@@ -84,8 +89,10 @@ mod tests {
                 let number = |text: &String| text.split('\n').next().unwrap().parse::<f32>().unwrap();
                 Ok::<_, ()>(texts.iter().map(|text| vec![number(text).cos(), number(text).sin()]).collect())
             });
-            let mut expected: Vec<(usize, f64)> =
-                (0..count).map(|number| (number, (number as f64 - 4.0).cos())).filter(|(_, near)| *near >= LEAST).collect();
+            let mut expected: Vec<(usize, f64)> = (0..count)
+                .map(|number| (number, (number as f64 - 4.0).cos()))
+                .filter(|(_, near)| *near >= LEAST)
+                .collect();
             expected.sort_by(|(_, one), (_, other)| other.total_cmp(one));
             assert_eq!(ranked.unwrap(), expected.iter().map(|(number, _)| *number).collect::<Vec<_>>());
         }
@@ -96,7 +103,10 @@ mod tests {
 
     #[test]
     fn vectors_without_a_direction_match_nothing() {
-        assert_eq!([cosine(&[0.0, 0.0], &[1.0, 0.0]), cosine(&[1.0], &[1.0, 0.0]), cosine(&[], &[])], [0.0; 3]);
+        assert_eq!(
+            [cosine(&[0.0, 0.0], &[1.0, 0.0]), cosine(&[1.0], &[1.0, 0.0]), cosine(&[], &[])],
+            [0.0; 3]
+        );
         assert_eq!((cosine(&[2.0, 0.0], &[3.0, 0.0]), cosine(&[2.0], &[-1.0])), (1.0, -1.0));
         // No overflow on the way.
         assert!((cosine(&[f32::MAX; 4], &[f32::MAX; 4]) - 1.0).abs() < 1e-12);

@@ -6,12 +6,13 @@ use bm25::{EmbedderBuilder, Scorer, TokenEmbedder, Tokenizer};
 
 /// English words that say nothing about what a text is about.
 const COMMON: &[&str] = &[
-    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did",
-    "do", "does", "for", "from", "get", "had", "has", "have", "he", "her", "here", "him", "his", "how", "i", "if", "in", "into",
-    "is", "it", "its", "just", "let", "like", "may", "me", "my", "no", "not", "now", "of", "on", "or", "our", "out", "please",
-    "she", "should", "so", "some", "than", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they",
-    "this", "to", "up", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with", "would",
-    "yes", "you", "your",
+    "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by",
+    "can", "could", "did", "do", "does", "for", "from", "get", "had", "has", "have", "he", "her", "here",
+    "him", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "let", "like", "may", "me",
+    "my", "no", "not", "now", "of", "on", "or", "our", "out", "please", "she", "should", "so", "some",
+    "than", "thank", "thanks", "that", "the", "their", "them", "then", "there", "these", "they", "this",
+    "to", "up", "us", "was", "we", "were", "what", "when", "where", "which", "who", "why", "will", "with",
+    "would", "yes", "you", "your",
 ];
 
 /// The words of a text, in order.
@@ -27,7 +28,10 @@ pub fn of(text: &str) -> Vec<String> {
         let bare = word.strip_suffix("'s").or(word.strip_suffix("\u{2019}s"));
         bare.map_or_else(|| word.clone(), str::to_owned)
     });
-    words.filter(|word| !word.is_empty() && !COMMON.contains(&word.as_str())).map(|word| singular(&word)).collect()
+    words
+        .filter(|word| !word.is_empty() && !COMMON.contains(&word.as_str()))
+        .map(|word| singular(&word))
+        .collect()
 }
 
 /// A word without the plural's *s*, by Harman's three rules.
@@ -75,7 +79,8 @@ impl TokenEmbedder for Itself {
 /// ```
 #[must_use]
 pub fn rank(exchanges: &[Exchange], request: &str) -> Vec<usize> {
-    let texts: Vec<String> = exchanges.iter().map(|exchange| format!("{}\n{}", exchange.request, exchange.answer)).collect();
+    let texts: Vec<String> =
+        exchanges.iter().map(|exchange| format!("{}\n{}", exchange.request, exchange.answer)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let embedder = EmbedderBuilder::<Itself, Words>::with_tokenizer_and_fit_to_corpus(Words, &texts).build();
     let mut scorer = Scorer::<usize, String>::new();
@@ -128,7 +133,8 @@ mod tests {
         };
         for query in ["red fish", "tree", "two green houses", "one red", "nothing here"] {
             let asked = of(query);
-            let expected: Vec<(usize, f64)> = documents.iter().map(|document| score(&asked, document)).enumerate().collect();
+            let expected: Vec<(usize, f64)> =
+                documents.iter().map(|document| score(&asked, document)).enumerate().collect();
             let expected = best_first(expected.into_iter().filter(|(_, score)| *score > 0.0).collect());
             assert_eq!(rank(&exchanges(&texts), query), expected, "{query}");
         }

@@ -75,7 +75,11 @@ impl Foretold {
 ///
 /// # Errors
 /// A prior out of the learner's range, or evidence that does not fit it.
-pub fn foretell(prior: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Vec<Foretold>, FitError> {
+pub fn foretell(
+    prior: &Gaussian,
+    users: &[&Evidence],
+    threads: NonZero<usize>,
+) -> Result<Vec<Foretold>, FitError> {
     let arrow = prior.layout();
     let centred = prior.with_mean_times(0.0);
     // Around 0 there is nothing to change.
@@ -93,22 +97,29 @@ pub fn foretell(prior: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) 
                 posterior.start(arrow, &Prior::Factor(factor), 1.0)?;
                 for sighting in user.sightings() {
                     let direction = sighting.direction.iter().copied();
-                    let update = posterior.update(&mut workspace, direction, sighting.response, sighting.variance)?;
+                    let update =
+                        posterior.update(&mut workspace, direction, sighting.response, sighting.variance)?;
                     told.push((update.innovation, update.variance));
                 }
             }
             let [first, second] = &told;
             let second = if passes == 1 { first } else { second };
             let mut sum = Foretold::default();
-            for ((sighting, (error, variance)), (other, _)) in user.sightings().iter().zip(first).zip(second) {
+            for ((sighting, (error, variance)), (other, _)) in user.sightings().iter().zip(first).zip(second)
+            {
                 let (y, x, change) = (sighting.response, sighting.response - error, error - other);
-                let add = |sums: &mut [f64], parts: &[f64]| sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+                let add = |sums: &mut [f64], parts: &[f64]| {
+                    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part)
+                };
                 sum.count += 1.0;
                 add(&mut sum.seen, &[y, y * y]);
                 add(&mut sum.told, &[x, change]);
                 add(&mut sum.squares, &[x * x, x * change, change * change]);
                 add(&mut sum.products, &[y * x, y * change]);
-                add(&mut sum.surprise, &[error * error, -error * change, change * change].map(|part| part / variance));
+                add(
+                    &mut sum.surprise,
+                    &[error * error, -error * change, change * change].map(|part| part / variance),
+                );
             }
             all.push(sum);
         }
@@ -122,8 +133,11 @@ pub fn foretell(prior: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) 
 pub fn calibrated(users: &[Foretold], share: f64) -> Vec<f64> {
     let count: f64 = users.iter().map(|user| user.count).sum();
     let average = |of: &dyn Fn(&Foretold) -> f64| users.iter().map(of).sum::<f64>() / count;
-    let (x, xx, xy) =
-        (average(&|user| user.at(share)[0]), average(&|user| user.at(share)[1]), average(&|user| user.at(share)[2]));
+    let (x, xx, xy) = (
+        average(&|user| user.at(share)[0]),
+        average(&|user| user.at(share)[1]),
+        average(&|user| user.at(share)[2]),
+    );
     let (y, yy) = (average(&|user| user.seen[0]), average(&|user| user.seen[1]));
     let (spread, common) = (xx - x * x, xy - x * y);
     let slope = if spread > 1e-12 * (1.0 + xx) { (common / spread).max(0.0) } else { 0.0 };
@@ -133,7 +147,9 @@ pub fn calibrated(users: &[Foretold], share: f64) -> Vec<f64> {
     let score = |user: &Foretold| {
         let [x, xx, xy] = user.at(share);
         let [y, yy] = user.seen;
-        let rest = yy - 2.0 * (level * y + slope * xy) + user.count * level * level + slope * (2.0 * level * x + slope * xx);
+        let rest = yy - 2.0 * (level * y + slope * xy)
+            + user.count * level * level
+            + slope * (2.0 * level * x + slope * xx);
         -0.5 * (user.count * libm::log(noise) + rest / noise)
     };
     users.iter().map(score).collect()
@@ -142,7 +158,8 @@ pub fn calibrated(users: &[Foretold], share: f64) -> Vec<f64> {
 /// How many times larger the noise variance would have to be, prior and noise alike, for the errors to be as large as foretold.
 #[must_use]
 pub fn surprise(users: &[Foretold], share: f64) -> f64 {
-    users.iter().map(|user| user.surprise(share)).sum::<f64>() / users.iter().map(|user| user.count).sum::<f64>()
+    users.iter().map(|user| user.surprise(share)).sum::<f64>()
+        / users.iter().map(|user| user.count).sum::<f64>()
 }
 
 /// How far a candidate is behind another one for each user, on average, and the standard error of that.

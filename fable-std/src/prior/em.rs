@@ -55,7 +55,12 @@ pub struct Moments {
 impl Moments {
     fn zero(arrow: Layout) -> Self {
         let dimension = arrow.dimension();
-        Self { log_likelihood: 0.0, users: 0.0, mean: vec![0.0; dimension], square: vec![0.0; dimension * dimension] }
+        Self {
+            log_likelihood: 0.0,
+            users: 0.0,
+            mean: vec![0.0; dimension],
+            square: vec![0.0; dimension * dimension],
+        }
     }
 
     fn add(mut self, other: &Self) -> Self {
@@ -107,7 +112,10 @@ pub(super) fn in_pieces<T: Send>(
     };
     let mut done: Vec<(usize, Result<T, FitError>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads.get().min(pieces.len())).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     done.sort_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, result)| result).collect()
@@ -117,7 +125,11 @@ pub(super) fn in_pieces<T: Send>(
 ///
 /// # Errors
 /// A prior out of the learner's range, or evidence that does not fit it.
-pub fn expect(gaussian: &Gaussian, users: &[&Evidence], threads: NonZero<usize>) -> Result<Moments, FitError> {
+pub fn expect(
+    gaussian: &Gaussian,
+    users: &[&Evidence],
+    threads: NonZero<usize>,
+) -> Result<Moments, FitError> {
     let pieces = in_pieces(users, threads, |piece| posteriors(gaussian, piece, true))?;
     Ok(pieces.iter().fold(Moments::zero(gaussian.layout()), Moments::add))
 }
@@ -140,8 +152,12 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
     for user in users {
         posterior.start(arrow, &Prior::Factor(factor), 1.0)?;
         for sighting in user.sightings() {
-            let update =
-                posterior.update(&mut workspace, sighting.direction.iter().copied(), sighting.response, sighting.variance)?;
+            let update = posterior.update(
+                &mut workspace,
+                sighting.direction.iter().copied(),
+                sighting.response,
+                sighting.variance,
+            )?;
             let spread = update.innovation * update.innovation / update.variance;
             sum.log_likelihood -= 0.5 * (libm::log(core::f64::consts::TAU * update.variance) + spread);
         }
@@ -157,7 +173,8 @@ fn posteriors(gaussian: &Gaussian, users: &[&Evidence], moments: bool) -> Result
             for part in std::iter::once(j..j + 1).chain(stretches(arrow, j)) {
                 let places = row + part.start..row + part.end;
                 let sums = sum.square[places.clone()].iter_mut().zip(&covariance[places]);
-                sums.zip(&mean[part]).for_each(|((sum, covariance), other)| *sum += covariance + mean[j] * other);
+                sums.zip(&mean[part])
+                    .for_each(|((sum, covariance), other)| *sum += covariance + mean[j] * other);
             }
         }
     }

@@ -56,7 +56,11 @@ impl Evidence {
     fn state(&mut self, statement: &Statement) {
         if statement.precision > 0.0 {
             let direction = statement.direction.entries().collect();
-            self.sightings.push(Sighting { direction, response: statement.response, variance: 1.0 / statement.precision });
+            self.sightings.push(Sighting {
+                direction,
+                response: statement.response,
+                variance: 1.0 / statement.precision,
+            });
             self.sources.push(None);
         }
     }
@@ -95,8 +99,12 @@ impl Evidence {
                 Event::Onboarding(statement) => evidence.state(&statement),
                 // What happened elsewhere was the same user.
                 Event::Remote(RemoteEvent { deed, .. }) => match deed {
-                    RemoteChange::Reward { observation, imputed: false, .. } => evidence.reward(policy, &observation),
-                    RemoteChange::Unlearned { observation, imputed: false, .. } => evidence.take_back(&observation),
+                    RemoteChange::Reward { observation, imputed: false, .. } => {
+                        evidence.reward(policy, &observation)
+                    }
+                    RemoteChange::Unlearned { observation, imputed: false, .. } => {
+                        evidence.take_back(&observation)
+                    }
                     RemoteChange::Stated(statement) => evidence.state(&statement),
                     _ => {}
                 },
@@ -138,7 +146,8 @@ impl Evidence {
     /// Takes the last such reward back; a journal in `f32` has rounded the baseline.
     fn take_back(&mut self, taken: &Observation) {
         let same = |seen: &Observation| {
-            (seen.context, seen.action, seen.reward, seen.weight) == (taken.context, taken.action, taken.reward, taken.weight)
+            (seen.context, seen.action, seen.reward, seen.weight)
+                == (taken.context, taken.action, taken.reward, taken.weight)
                 && (seen.baseline - taken.baseline).abs() <= 1e-5 * (1.0 + taken.baseline.abs())
         };
         if let Some(place) = self.sources.iter().rposition(|source| source.as_ref().is_some_and(same)) {

@@ -170,7 +170,9 @@ impl Gaussian {
     #[must_use]
     pub fn trace(&self) -> f64 {
         let starts = self.starts();
-        let squares = |j| later(self.arrow, j).zip(self.column(&starts, j)).map(|(_, entry)| entry * entry).sum::<f64>();
+        let squares = |j| {
+            later(self.arrow, j).zip(self.column(&starts, j)).map(|(_, entry)| entry * entry).sum::<f64>()
+        };
         (0..self.arrow.dimension()).map(|j| (1.0 + squares(j)) / self.packed[j]).sum()
     }
 

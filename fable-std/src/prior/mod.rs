@@ -190,7 +190,8 @@ pub fn fit_telling(
             noise = next;
             tell(&format!("noise variance {noise}"));
             let factor = noise / settings.noise_variance;
-            let noisy: Vec<Evidence> = users.iter().map(|user| (*user).clone().with_noise_times(factor)).collect();
+            let noisy: Vec<Evidence> =
+                users.iter().map(|user| (*user).clone().with_noise_times(factor)).collect();
             population = fit_with(policy, &noisy.iter().collect::<Vec<_>>(), noise, options, tell)?;
         }
     }
@@ -222,7 +223,9 @@ fn fit_with(
         (choice.kept, Some(choice.gain), Some(choice.surprise))
     };
     let Climb { prior, objective } = match kept {
-        Kept::Isotropic { precision } => Climb { prior: Gaussian::isotropic(arrow, precision), objective: Vec::new() },
+        Kept::Isotropic { precision } => {
+            Climb { prior: Gaussian::isotropic(arrow, precision), objective: Vec::new() }
+        }
         Kept::Fitted { imagined, share } => {
             tell("everyone");
             let held = Shrinkage { users: imagined, variance, of_mean: 1.0 };
@@ -248,7 +251,11 @@ fn fit_with(
 }
 
 /// The most likely isotropic prior around a mean of its own: where the fit begins, and the variance it is shrunk to.
-fn isotropic(mut prior: Gaussian, users: &[&Evidence], options: &Options) -> Result<(Gaussian, f64), FitError> {
+fn isotropic(
+    mut prior: Gaussian,
+    users: &[&Evidence],
+    options: &Options,
+) -> Result<(Gaussian, f64), FitError> {
     let arrow = prior.layout();
     let mut variance = 0.0;
     for _ in 0..TRIAL_STEPS {
@@ -314,7 +321,9 @@ fn choose_kept(
     let mut fitted = vec![Vec::new(); SHRINKAGES.len()];
     let mut out = Vec::new();
     for part in 0..tried {
-        let of = |inside: bool| users.iter().enumerate().filter(move |(index, _)| (index % parts == part) == inside);
+        let of = |inside: bool| {
+            users.iter().enumerate().filter(move |(index, _)| (index % parts == part) == inside)
+        };
         let here: Vec<&Evidence> = of(true).map(|(_, user)| *user).collect();
         let rest: Vec<&Evidence> = of(false).map(|(_, user)| *user).collect();
         let mut prior = start.clone();
@@ -334,13 +343,21 @@ fn choose_kept(
     }
     for share in choose::SHARES {
         for (told, multiple) in fitted.iter().zip(SHRINKAGES) {
-            fits.push(Candidate::new(Kept::Fitted { imagined: multiple * arrow.dimension() as f64, share }, told, share));
+            fits.push(Candidate::new(
+                Kept::Fitted { imagined: multiple * arrow.dimension() as f64, share },
+                told,
+                share,
+            ));
         }
     }
     let [isotropic, fitted] = [isotropic, fits].map(best);
     let (isotropic, fitted) = isotropic.zip(fitted).ok_or(FitError::Degenerate)?;
     let chosen = if choose::clearly_better(&fitted.scores, &isotropic.scores) { &fitted } else { &isotropic };
-    Ok(Choice { kept: chosen.kept, gain: choose::behind(&isotropic.scores, &chosen.scores), surprise: chosen.surprise })
+    Ok(Choice {
+        kept: chosen.kept,
+        gain: choose::behind(&isotropic.scores, &chosen.scores),
+        surprise: chosen.surprise,
+    })
 }
 
 /// A prior that left-out users are foretold with.
@@ -387,9 +404,14 @@ impl fmt::Display for FitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooFewUsers { found } => {
-                write!(f, "a prior is fitted from at least {MIN_USERS} users with something learned, and there are {found}")
+                write!(
+                    f,
+                    "a prior is fitted from at least {MIN_USERS} users with something learned, and there are {found}"
+                )
             }
-            Self::Shrinkage => f.write_str("the number of imagined users must be above 0 and at most 1000000000"),
+            Self::Shrinkage => {
+                f.write_str("the number of imagined users must be above 0 and at most 1000000000")
+            }
             Self::Degenerate => f.write_str("the users are too much alike for a Gaussian; shrink more"),
             Self::Range(error) => write!(f, "the fitted prior is out of range: {error}"),
             Self::Evidence(error) => write!(f, "what was observed is not of this catalog: {error}"),

@@ -98,7 +98,8 @@ impl Listener {
         for part in ["message", "delta"] {
             let Some(part) = choice.get(part) else { continue };
             self.say(part.get("content"));
-            self.heard.calls |= ["tool_calls", "function_call"].iter().any(|name| is_something(part.get(*name)));
+            self.heard.calls |=
+                ["tool_calls", "function_call"].iter().any(|name| is_something(part.get(*name)));
         }
     }
 
@@ -124,7 +125,12 @@ impl Listener {
 
     fn messages(&mut self, event: &Value) {
         self.say(event.pointer("/delta/text"));
-        let blocks = event.get("content").and_then(Value::as_array).into_iter().flatten().chain(event.get("content_block"));
+        let blocks = event
+            .get("content")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .chain(event.get("content_block"));
         for block in blocks {
             self.say(block.get("text"));
             self.heard.calls |= block.get("type").and_then(Value::as_str) == Some("tool_use");
@@ -179,7 +185,8 @@ mod tests {
         }
         let call = "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0}]}}]}\n\n";
         assert!(streamed(Dialect::Chat, call, 9).calls);
-        let call = "data: {\"type\":\"response.output_item.added\",\"item\":{\"type\":\"function_call\"}}\n\n";
+        let call =
+            "data: {\"type\":\"response.output_item.added\",\"item\":{\"type\":\"function_call\"}}\n\n";
         assert!(streamed(Dialect::Responses, call, 9).calls);
         let call = "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"tool_use\"}}\n\n";
         assert!(streamed(Dialect::Messages, call, 9).calls);
@@ -204,7 +211,10 @@ mod tests {
             heard("hi", Some("resp_1"), false)
         );
         assert_eq!(
-            whole(Dialect::Messages, r#"{"id":"m","content":[{"type":"text","text":"hi"},{"type":"tool_use"}]}"#),
+            whole(
+                Dialect::Messages,
+                r#"{"id":"m","content":[{"type":"text","text":"hi"},{"type":"tool_use"}]}"#
+            ),
             heard("hi", None, true)
         );
         assert_eq!(whole(Dialect::Messages, "<html>"), Heard::default());
@@ -214,10 +224,13 @@ mod tests {
     fn not_more_than_so_much_is_kept() {
         let mut listener = Listener::new(Dialect::Chat);
         let (word, long) = ("é".repeat(1000), "x".repeat(2 * MOST));
-        listener.feed(format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{long}\"}}}}]}}\n").as_bytes());
+        listener
+            .feed(format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{long}\"}}}}]}}\n").as_bytes());
         assert!(listener.line.as_ref().is_some_and(Vec::is_empty));
         for _ in 0..100 {
-            listener.feed(format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{word}\"}}}}]}}\n").as_bytes());
+            listener.feed(
+                format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{word}\"}}}}]}}\n").as_bytes(),
+            );
         }
         let text = listener.end().text;
         assert!(text.len() <= MOST && text.len() > MOST - 2 && text.starts_with('é'));

@@ -28,7 +28,8 @@ pub(super) struct Connector(pub(super) HttpConnector);
 impl Service<Uri> for Connector {
     type Response = TokioIo<Attentive>;
     type Error = <HttpConnector as Service<Uri>>::Error;
-    type Future = MapOk<<HttpConnector as Service<Uri>>::Future, fn(TokioIo<TcpStream>) -> TokioIo<Attentive>>;
+    type Future =
+        MapOk<<HttpConnector as Service<Uri>>::Future, fn(TokioIo<TcpStream>) -> TokioIo<Attentive>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.0.poll_ready(cx)
@@ -50,7 +51,11 @@ impl Connection for Attentive {
 }
 
 impl AsyncRead for Attentive {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let heard = Pin::new(&mut self.0).poll_read(cx, buf);
         if heard.is_ready() {
             return heard;
@@ -73,7 +78,11 @@ impl AsyncWrite for Attentive {
         Pin::new(&mut self.0).poll_write(cx, bytes)
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write_vectored(cx, bytes)
     }
 

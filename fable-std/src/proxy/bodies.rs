@@ -47,7 +47,12 @@ pub(super) enum Taken<B> {
 }
 
 /// Takes a body of at most so many bytes, if it comes in time.
-pub(super) async fn take<B>(mut body: B, most: usize, room: &Room, patience: Option<Duration>) -> Result<Taken<B>, B::Error>
+pub(super) async fn take<B>(
+    mut body: B,
+    most: usize,
+    room: &Room,
+    patience: Option<Duration>,
+) -> Result<Taken<B>, B::Error>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -64,7 +69,11 @@ where
         let Some(frame) = frame else { return Ok(Taken::Whole(taken.into(), share)) };
         let Ok(data) = frame?.into_data() else { continue };
         let more = room.take(data.len());
-        let why = if taken.len() + data.len() > most { Some(Why::TooLong) } else { more.is_none().then_some(Why::NoRoom) };
+        let why = if taken.len() + data.len() > most {
+            Some(Why::TooLong)
+        } else {
+            more.is_none().then_some(Why::NoRoom)
+        };
         if let Some(more) = more {
             share.merge(more);
         }
@@ -78,7 +87,10 @@ where
     }
 }
 
-async fn until<F: Future>(deadline: Option<Instant>, work: F) -> Result<F::Output, tokio::time::error::Elapsed> {
+async fn until<F: Future>(
+    deadline: Option<Instant>,
+    work: F,
+) -> Result<F::Output, tokio::time::error::Elapsed> {
     match deadline {
         Some(deadline) => timeout_at(deadline, work).await,
         None => Ok(work.await),
@@ -115,7 +127,10 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Begun<B> {
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         if let Some(mut before) = self.before.take() {
             // A copy: a piece that waits to be sent must not keep all the others in memory, when their room is given back.
             let piece = Bytes::copy_from_slice(&before.split_to(before.len().min(PIECE)));
@@ -131,7 +146,8 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Begun<B> {
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (before, rest) = (self.before.as_ref().map_or(0, |before| before.len() as u64), self.rest.size_hint());
+        let (before, rest) =
+            (self.before.as_ref().map_or(0, |before| before.len() as u64), self.rest.size_hint());
         let mut hint = SizeHint::new();
         hint.set_lower(rest.lower().saturating_add(before));
         if let Some(upper) = rest.upper().and_then(|upper| upper.checked_add(before)) {
@@ -161,19 +177,23 @@ mod tests {
     fn what_does_not_fit_goes_on_after_what_was_taken() {
         run(async {
             let room = Room::new(10);
-            let Taken::Whole(bytes, share) = take(pieces(&["abc", "def"]), 6, &room, None).await.unwrap() else {
+            let Taken::Whole(bytes, share) = take(pieces(&["abc", "def"]), 6, &room, None).await.unwrap()
+            else {
                 panic!("a part")
             };
             assert_eq!((&bytes[..], room.0.available_permits()), (&b"abcdef"[..], 4));
             // There is room for four more.
-            let Taken::Part(begun, why) = take(pieces(&["abc", "d", "e", "f"]), 6, &room, None).await.unwrap() else {
+            let Taken::Part(begun, why) =
+                take(pieces(&["abc", "d", "e", "f"]), 6, &room, None).await.unwrap()
+            else {
                 panic!("all of it")
             };
             assert_eq!((why, room.0.available_permits()), (Why::NoRoom, 0));
             assert_eq!(begun.collect().await.unwrap().to_bytes(), "abcdef");
             assert_eq!(room.0.available_permits(), 4);
             drop(share);
-            let Taken::Part(begun, why) = take(pieces(&["abcd", "efg", "hi"]), 6, &room, None).await.unwrap() else {
+            let Taken::Part(begun, why) = take(pieces(&["abcd", "efg", "hi"]), 6, &room, None).await.unwrap()
+            else {
                 panic!("all of it")
             };
             assert_eq!((why, begun.size_hint().lower()), (Why::TooLong, 7));
@@ -182,7 +202,10 @@ mod tests {
             let Taken::Part(begun, why) = take(Stream::from("abcdefg"), 6, &room, None).await.unwrap() else {
                 panic!("all of it")
             };
-            assert_eq!((why, begun.before.is_none(), begun.size_hint().exact()), (Why::TooLong, true, Some(7)));
+            assert_eq!(
+                (why, begun.before.is_none(), begun.size_hint().exact()),
+                (Why::TooLong, true, Some(7))
+            );
             assert_eq!(room.0.available_permits(), 10);
         });
     }
@@ -192,9 +215,12 @@ mod tests {
         run(async {
             let (sender, mut receiver) = tokio::sync::mpsc::channel::<Bytes>(1);
             sender.send("ab".into()).await.unwrap();
-            let slow = stream::poll_fn(move |cx| receiver.poll_recv(cx).map(|piece| piece.map(Ok::<_, std::io::Error>)));
+            let slow = stream::poll_fn(move |cx| {
+                receiver.poll_recv(cx).map(|piece| piece.map(Ok::<_, std::io::Error>))
+            });
             let room = Room::new(10);
-            let taken = take(Stream::from_stream(slow), 6, &room, Some(Duration::from_millis(1))).await.unwrap();
+            let taken =
+                take(Stream::from_stream(slow), 6, &room, Some(Duration::from_millis(1))).await.unwrap();
             let Taken::Part(begun, Why::Late) = taken else { panic!("{taken:?}") };
             sender.send("cd".into()).await.unwrap();
             drop(sender);

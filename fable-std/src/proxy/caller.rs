@@ -23,7 +23,9 @@ impl Caller {
             Some(user) => Some(user),
             None => asked.user.as_deref().and_then(lasting),
         };
-        let user = user.ok_or(Bypass::new("no user: x-fable-user, user, safety_identifier or metadata.user_id names one"))?;
+        let user = user.ok_or(Bypass::new(
+            "no user: x-fable-user, user, safety_identifier or metadata.user_id names one",
+        ))?;
         if user.len() > MAX_NAME {
             return Err(Bypass::new("the name of the user is too long"));
         }
@@ -62,7 +64,8 @@ fn lasting(name: &str) -> Option<String> {
     if let Some(device) = text("device_id") {
         return Some(format!("user_{device}_account_{}", text("account_uuid").unwrap_or_default()));
     }
-    let lasts = |(name, value): &(&String, &Value)| !name.to_ascii_lowercase().contains("session") && **value != "";
+    let lasts =
+        |(name, value): &(&String, &Value)| !name.to_ascii_lowercase().contains("session") && **value != "";
     let left: BTreeMap<&String, &Value> = members.iter().filter(lasts).collect();
     match left.values().collect::<Vec<_>>().as_slice() {
         [] => None,
@@ -107,14 +110,20 @@ mod tests {
             for value in values {
                 headers.append(name, HeaderValue::from_bytes(value).unwrap());
             }
-            Caller::of(&headers, &asked("body")).map(|caller| caller.user).map_err(|Bypass(reason)| reason.into_owned())
+            Caller::of(&headers, &asked("body"))
+                .map(|caller| caller.user)
+                .map_err(|Bypass(reason)| reason.into_owned())
         };
         assert_eq!(with("x-fable-user", &[b" ana "]).as_deref(), Ok("ana"));
         assert_eq!(with("x-fable-user", &[b" "]).as_deref(), Ok("body"));
         for (name, values, why) in [
             ("x-fable-user", &[&b"\xe1na"[..]][..], "x-fable-user has other than visible ASCII characters"),
             ("x-fable-user", &[b"ana", b"ben"], "x-fable-user says two things"),
-            ("x-fable-conversation", &["\u{e9}".as_bytes()], "x-fable-conversation has other than visible ASCII characters"),
+            (
+                "x-fable-conversation",
+                &["\u{e9}".as_bytes()],
+                "x-fable-conversation has other than visible ASCII characters",
+            ),
         ] {
             assert_eq!(with(name, values), Err(why.to_owned()));
         }

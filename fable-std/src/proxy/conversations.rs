@@ -89,7 +89,13 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    pub(super) fn new(user: &str, decided: Decided, request: String, place: Place, carried: Vec<Waiting>) -> Self {
+    pub(super) fn new(
+        user: &str,
+        decided: Decided,
+        request: String,
+        place: Place,
+        carried: Vec<Waiting>,
+    ) -> Self {
         let own = Waiting { decision: decided.id, clarifications: 0 };
         let skipped = carried.len().saturating_sub(WAITING - 1);
         Self {
@@ -115,7 +121,12 @@ impl Turn {
     /// This turn and those before it, the oldest first.
     pub(super) fn and_before(&self) -> Vec<Earlier> {
         let Self { request, answer, decided, reward, .. } = self;
-        let own = Earlier { request: request.clone(), answer: answer.clone(), chosen: decided.chosen, reward: *reward };
+        let own = Earlier {
+            request: request.clone(),
+            answer: answer.clone(),
+            chosen: decided.chosen,
+            reward: *reward,
+        };
         self.earlier.iter().cloned().chain([own]).collect()
     }
 
@@ -141,15 +152,16 @@ fn is_about(said: &str, before: [&String; 2]) -> bool {
         words.filter(|word| word.chars().count() > 3 && !COMMON.contains(&word.as_str())).collect()
     };
     let known: Vec<String> = before.into_iter().flat_map(|text| words(text)).collect();
-    let same = |word: &String, other: &String| word.starts_with(other.as_str()) || other.starts_with(word.as_str());
+    let same =
+        |word: &String, other: &String| word.starts_with(other.as_str()) || other.starts_with(word.as_str());
     words(said).iter().any(|word| known.iter().any(|other| same(word, other)))
 }
 
 /// Longer words that are in any sentence.
 const COMMON: [&str; 34] = [
-    "about", "also", "another", "could", "does", "from", "give", "have", "help", "into", "just", "know", "like", "make", "mean",
-    "need", "please", "should", "some", "tell", "than", "that", "them", "then", "there", "they", "this", "want", "what", "when",
-    "where", "which", "with", "would",
+    "about", "also", "another", "could", "does", "from", "give", "have", "help", "into", "just", "know",
+    "like", "make", "mean", "need", "please", "should", "some", "tell", "than", "that", "them", "then",
+    "there", "they", "this", "want", "what", "when", "where", "which", "with", "would",
 ];
 
 /// A turn that several requests share.
@@ -235,7 +247,8 @@ impl Conversations {
         if let Some(previous) = &asked.previous {
             let before = self.response(user, previous);
             // What a tool has found belongs to the turn that has asked for it.
-            let now = if asked.continues() { before } else { self.keys.hash_one(("after", user, previous, &said)) };
+            let now =
+                if asked.continues() { before } else { self.keys.hash_one(("after", user, previous, &said)) };
             return Place { now, before: Some(before), named: true, mark, began };
         }
         let now = self.keys.hash_one(("said", user, &said));
@@ -377,7 +390,11 @@ mod tests {
         let before = forgotten.now;
         assert!(!forgotten.has_since(7, before));
         forgotten.add(7);
-        assert!(forgotten.has_since(7, before) && !forgotten.has_since(8, before) && !forgotten.has_since(7, forgotten.now));
+        assert!(
+            forgotten.has_since(7, before)
+                && !forgotten.has_since(8, before)
+                && !forgotten.has_since(7, forgotten.now)
+        );
         // Nobody is kept for ever, and nobody comes back by that.
         for other in 100..100 + FORGOTTEN.get() as u64 {
             forgotten.add(other);
@@ -400,7 +417,12 @@ mod tests {
         ] {
             assert!(about(said), "{said}");
         }
-        for said in ["What is the capital of France?", "Who wrote Emma?", "Explain to me how tides work", "Which day is it?"] {
+        for said in [
+            "What is the capital of France?",
+            "Who wrote Emma?",
+            "Explain to me how tides work",
+            "Which day is it?",
+        ] {
             assert!(!about(said), "{said}");
         }
     }

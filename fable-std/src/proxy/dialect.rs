@@ -224,7 +224,8 @@ fn who(item: &Item<'_>) -> Who {
 impl Asked {
     /// Reads a body.
     pub(super) fn read(dialect: Dialect, body: &[u8]) -> Result<Self, Unread> {
-        let read: Body<'_> = serde_json::from_slice(body).map_err(|_| Unread("the body is not understood"))?;
+        let read: Body<'_> =
+            serde_json::from_slice(body).map_err(|_| Unread("the body is not understood"))?;
         let spoken = if dialect == Dialect::Responses { read.input } else { read.messages };
         let spoken = spoken.ok_or(Unread("nothing was asked"))?;
         let (said, tail) = if is_list(spoken) {
@@ -236,8 +237,10 @@ impl Asked {
         if dialect != Dialect::Responses && !is_list(spoken) {
             return Err(Unread("the messages are no list"));
         }
-        let applications = said.iter().filter(|said| said.who == Who::Application).map(|said| said.text.clone());
-        let before = [words(read.system), words(read.instructions)].into_iter().filter(|text| !text.is_empty());
+        let applications =
+            said.iter().filter(|said| said.who == Who::Application).map(|said| said.text.clone());
+        let before =
+            [words(read.system), words(read.instructions)].into_iter().filter(|text| !text.is_empty());
         let background = before.chain(applications).collect::<Vec<_>>().join("\n");
         let named = text_of(read.user).or_else(|| text_of(read.safety_identifier));
         let mut tools = read.tools.map_or_else(Vec::new, |tools| offered(body, tools));
@@ -273,7 +276,8 @@ impl Asked {
     pub(super) fn last_answer(&self) -> Option<[String; 2]> {
         let last = self.said.iter().rposition(|said| said.who == Who::User)?;
         let before = self.said.get(..last)?.iter().rev().filter(|said| said.who != Who::Application);
-        let items: Vec<&str> = before.take_while(|said| said.who == Who::Assistant).map(|said| said.text.as_str()).collect();
+        let items: Vec<&str> =
+            before.take_while(|said| said.who == Who::Assistant).map(|said| said.text.as_str()).collect();
         let alone = items.iter().find(|text| !text.trim().is_empty())?;
         Some([(*alone).to_owned(), items.iter().rev().copied().collect()])
     }
@@ -364,7 +368,9 @@ fn choice(value: Option<&RawValue>, tools: &mut [Tool]) -> Choice {
     match (by_name(&chosen.kind), inner.or(chosen.name)) {
         (Choice::Own, Some(name)) => Choice::Forced(name),
         // Tools of the provider's own have no other name than their type.
-        (Choice::Own, None) if tools.iter().any(|tool| tool.name == chosen.kind) => Choice::Forced(chosen.kind),
+        (Choice::Own, None) if tools.iter().any(|tool| tool.name == chosen.kind) => {
+            Choice::Forced(chosen.kind)
+        }
         (choice, _) => choice,
     }
 }
@@ -389,9 +395,16 @@ mod tests {
         assert_eq!(Dialect::of("/v1/chat/completions/"), Some(Dialect::Chat));
         assert_eq!(Dialect::of("/responses"), Some(Dialect::Responses));
         assert_eq!(Dialect::of("/v1/messages"), Some(Dialect::Messages));
-        for other in
-            ["/v1/models", "/v1/threads/t/messages", "/v1/messages/count_tokens", "/v1/responses/r1", "/v1", "/v1//", "/", ""]
-        {
+        for other in [
+            "/v1/models",
+            "/v1/threads/t/messages",
+            "/v1/messages/count_tokens",
+            "/v1/responses/r1",
+            "/v1",
+            "/v1//",
+            "/",
+            "",
+        ] {
             assert_eq!(Dialect::of(other), None, "{other}");
         }
     }
@@ -407,28 +420,37 @@ mod tests {
             (asked.tools[0].name.as_str(), &body[asked.tools[0].place.clone()]),
             ("browse", r#"{"type":"function","function":{"name":"browse"}}"#)
         );
-        assert!(matches!(&asked.tail, Tail::List(range) if body[range.clone()].starts_with("[{\"role\":\"system\"")));
+        assert!(
+            matches!(&asked.tail, Tail::List(range) if body[range.clone()].starts_with("[{\"role\":\"system\""))
+        );
 
         let looped = read(
             Dialect::Chat,
             r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[]},{"role":"tool","content":"4"}]}"#,
         );
         assert!(looped.continues());
-        let told = read(Dialect::Chat, r#"{"messages":[{"role":"user","content":"a"},{"role":"system","content":"be kind"}]}"#);
+        let told = read(
+            Dialect::Chat,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"system","content":"be kind"}]}"#,
+        );
         assert!(!told.continues());
     }
 
     #[test]
     fn the_last_answer_is_the_one_before_the_last_request() {
-        let chat = |messages: &str| read(Dialect::Chat, &format!(r#"{{"messages":[{messages}]}}"#)).last_answer();
+        let chat =
+            |messages: &str| read(Dialect::Chat, &format!(r#"{{"messages":[{messages}]}}"#)).last_answer();
         let user = r#"{"role":"user","content":"a"}"#;
         assert_eq!(chat(user), None);
         assert_eq!(chat(&format!("{user},{user}")), None);
-        let tools = r#"{"role":"assistant","content":"Let me see.","tool_calls":[]},{"role":"tool","content":"4"}"#;
+        let tools =
+            r#"{"role":"assistant","content":"Let me see.","tool_calls":[]},{"role":"tool","content":"4"}"#;
         assert_eq!(chat(&format!("{user},{tools},{user}")), None);
-        let both =
-            r#"{"role":"assistant","content":"It is"},{"role":"assistant","content":" 4."},{"role":"system","content":"s"}"#;
-        assert_eq!(chat(&format!("{user},{tools},{both},{user}")), Some([" 4.".to_owned(), "It is 4.".to_owned()]));
+        let both = r#"{"role":"assistant","content":"It is"},{"role":"assistant","content":" 4."},{"role":"system","content":"s"}"#;
+        assert_eq!(
+            chat(&format!("{user},{tools},{both},{user}")),
+            Some([" 4.".to_owned(), "It is 4.".to_owned()])
+        );
     }
 
     #[test]
@@ -448,7 +470,10 @@ mod tests {
         );
         assert!(asked.continues());
         assert_eq!(asked.conversation.as_deref(), Some("conv_1"));
-        assert_eq!(asked.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["web_search_preview", "f"]);
+        assert_eq!(
+            asked.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+            ["web_search_preview", "f"]
+        );
         assert_eq!(asked.choice, Choice::Required);
     }
 
@@ -458,14 +483,20 @@ mod tests {
             Dialect::Messages,
             r#"{"system":[{"type":"text","text":"Be kind."}],"messages":[{"role":"user","content":"a"}],"metadata":{"user_id":"ana"},"tool_choice":{"type":"auto","disable_parallel_tool_use":true}}"#,
         );
-        assert_eq!((asked.user.as_deref(), asked.background.as_str(), asked.choice), (Some("ana"), "Be kind.", Choice::Auto));
+        assert_eq!(
+            (asked.user.as_deref(), asked.background.as_str(), asked.choice),
+            (Some("ana"), "Be kind.", Choice::Auto)
+        );
         assert!(matches!(asked.tail, Tail::Text(_)));
         let result = read(
             Dialect::Messages,
             r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"4"}]}]}"#,
         );
         assert!(result.continues() && matches!(result.tail, Tail::List(_)));
-        let begun = read(Dialect::Messages, r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]}"#);
+        let begun = read(
+            Dialect::Messages,
+            r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]}"#,
+        );
         assert_eq!((begun.continues(), begun.tail), (true, Tail::Begun));
     }
 

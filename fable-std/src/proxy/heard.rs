@@ -3,7 +3,9 @@
 use super::conversations::{Earlier, Shared, State, Waiting, lock};
 use super::dialect::{Asked, Who};
 use super::turn::Bypass;
-use crate::text::{self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation};
+use crate::text::{
+    self, Background, ContextAdapter, FeedbackAdapter, Reaction, RequestText, Rules, Situation,
+};
 use fable_core::{Catalog, Context, DecisionId, Feasible};
 
 /// Exchanges that a context is made from.
@@ -37,8 +39,12 @@ impl<'a> Heard<'a> {
         let text::Said { reaction, request } = text::split(said);
         let asked = before.state == (State::Answered { asks: true });
         // What follows a question is its answer, unless it says loud and clear what was wrong with asking.
-        let loud = |reaction| Rules.feedback(Reaction::new(reaction)).value.is_some_and(|said| said.reward().abs() > LOUD);
-        let Some(reaction) = reaction.filter(|reaction| !asked || loud(reaction)) else { return nothing(before.carried(said)) };
+        let loud = |reaction| {
+            Rules.feedback(Reaction::new(reaction)).value.is_some_and(|said| said.reward().abs() > LOUD)
+        };
+        let Some(reaction) = reaction.filter(|reaction| !asked || loud(reaction)) else {
+            return nothing(before.carried(said));
+        };
         let judge = |waiting: &Waiting| {
             let reaction = Reaction { clarifications: waiting.clarifications, ..Reaction::new(reaction) };
             Some((waiting.decision, Rules.feedback(reaction).value?.reward()))
@@ -60,7 +66,8 @@ pub(super) fn read(
 ) -> Result<Context, Bypass> {
     let history = history(asked, earlier);
     let situation = Situation::new(RequestText::new(request)).after(&history).allowing(hard);
-    let reading = Rules.context(catalog, situation.with_background(Background::new(beginning(&asked.background, READ))));
+    let reading = Rules
+        .context(catalog, situation.with_background(Background::new(beginning(&asked.background, READ))));
     reading.map(|reading| reading.value).map_err(|_| Bypass::new("the catalog needs x-fable-context"))
 }
 
@@ -114,9 +121,12 @@ mod tests {
     use fable_core::catalog::AGENT;
 
     fn asked(messages: &[(&str, &str)]) -> Asked {
-        let messages: Vec<_> =
-            messages.iter().map(|(role, content)| serde_json::json!({ "role": role, "content": content })).collect();
-        Asked::read(Dialect::Chat, serde_json::json!({ "messages": messages }).to_string().as_bytes()).unwrap()
+        let messages: Vec<_> = messages
+            .iter()
+            .map(|(role, content)| serde_json::json!({ "role": role, "content": content }))
+            .collect();
+        Asked::read(Dialect::Chat, serde_json::json!({ "messages": messages }).to_string().as_bytes())
+            .unwrap()
     }
 
     fn earlier(request: &str, reward: f64) -> Earlier {
@@ -127,8 +137,16 @@ mod tests {
     #[test]
     fn what_went_wrong_before_is_known_of_more_than_the_last_turn() {
         let known = [earlier("a", -0.5), earlier("b", -0.6), earlier("c", -0.7)];
-        let rewards = |asked: &Asked| history(asked, &known).iter().map(|turn| turn.reward).collect::<Vec<_>>();
-        let all = asked(&[("user", "a"), ("assistant", "x"), ("user", "b"), ("user", "c"), ("assistant", "y"), ("user", "d")]);
+        let rewards =
+            |asked: &Asked| history(asked, &known).iter().map(|turn| turn.reward).collect::<Vec<_>>();
+        let all = asked(&[
+            ("user", "a"),
+            ("assistant", "x"),
+            ("user", "b"),
+            ("user", "c"),
+            ("assistant", "y"),
+            ("user", "d"),
+        ]);
         assert_eq!(rewards(&all), [Some(-0.5), Some(-0.6), Some(-0.7)]);
         // A request that repeats nothing, as in a conversation with a name.
         assert_eq!(rewards(&asked(&[("user", "d")])), [Some(-0.5), Some(-0.6), Some(-0.7)]);
@@ -137,6 +155,11 @@ mod tests {
 
         let feasible = Feasible::new(&AGENT, &[]).unwrap();
         let ambiguity = |known: &[Earlier]| read(&AGENT, &all, "d", known, &feasible).unwrap().signals()[1];
-        assert!(ambiguity(&known) > ambiguity(&known[2..]), "{} {}", ambiguity(&known), ambiguity(&known[2..]));
+        assert!(
+            ambiguity(&known) > ambiguity(&known[2..]),
+            "{} {}",
+            ambiguity(&known),
+            ambiguity(&known[2..])
+        );
     }
 }

@@ -150,7 +150,9 @@ pub fn serve_proxy(
     stop: &HttpStop,
     ready: impl FnOnce(&[String]),
 ) -> Result<(), ServeError> {
-    serve_beside(service, http, stop, ready, |front| Some(Arc::new(Proxy::new(Arc::clone(front), options)).handler()))
+    serve_beside(service, http, stop, ready, |front| {
+        Some(Arc::new(Proxy::new(Arc::clone(front), options)).handler())
+    })
 }
 
 /// What becomes of a body that is posted to a path: the same with an instruction at its end, without the tools of other values than `tool`.
@@ -166,7 +168,13 @@ pub fn serve_proxy(
 /// assert_eq!(instructed("/v1/models", body, "Answer briefly.", &ToolTable::usual(), None), None);
 /// ```
 #[must_use]
-pub fn instructed(path: &str, body: &[u8], instruction: &str, tools: &ToolTable, tool: Option<&str>) -> Option<Vec<u8>> {
+pub fn instructed(
+    path: &str,
+    body: &[u8],
+    instruction: &str,
+    tools: &ToolTable,
+    tool: Option<&str>,
+) -> Option<Vec<u8>> {
     let asked = Asked::read(Dialect::of(path)?, body).ok()?;
     let offer = tools.offer(&asked, tool, false);
     splice::splice(body, &asked, &splice::Changes { instruction, role: "system", offer: &offer })
@@ -206,7 +214,11 @@ impl Proxy {
         let _ = decider.front.listening.set(Listening(Box::new(listen))); // there is one proxy
         Self {
             decider,
-            upstream: Upstream::new(options.upstream.clone(), Duration::from_secs(10), options.upstream_patience),
+            upstream: Upstream::new(
+                options.upstream.clone(),
+                Duration::from_secs(10),
+                options.upstream_patience,
+            ),
             bodies: Room::new(options.bodies),
             answers: Room::new(options.answers),
             options,
@@ -247,14 +259,20 @@ impl Proxy {
         }
     }
 
-    async fn prepare(&self, parts: &Parts, dialect: Dialect, body: &[u8]) -> Result<(Caller, Prepared), Bypass> {
+    async fn prepare(
+        &self,
+        parts: &Parts,
+        dialect: Dialect,
+        body: &[u8],
+    ) -> Result<(Caller, Prepared), Bypass> {
         let asked = Asked::read(dialect, body)?;
         let caller = Caller::of(&parts.headers, &asked)?;
         if !self.options.share.has(&caller.user) {
             return Err(Bypass::new("share"));
         }
         let work = self.decider.prepare(&self.options, &caller, body, &asked);
-        let prepared = timeout(self.options.patience, work).await.map_err(|_| Bypass::new("it took too long"))??;
+        let prepared =
+            timeout(self.options.patience, work).await.map_err(|_| Bypass::new("it took too long"))??;
         Ok((caller, prepared))
     }
 
@@ -318,7 +336,10 @@ impl Proxy {
         let (answer, room) = match bodies::take(body, WHOLE, &self.answers, None).await {
             Ok(Taken::Whole(answer, room)) => (answer, room),
             Ok(Taken::Part(body, _)) => {
-                return Response::from_parts(parts, Body::new(Tapped::new(body, Listener::new(dialect), hearing)));
+                return Response::from_parts(
+                    parts,
+                    Body::new(Tapped::new(body, Listener::new(dialect), hearing)),
+                );
             }
             Err(_) => return gone(Lost::Broken),
         };
@@ -345,7 +366,9 @@ fn back(response: Response<Incoming>) -> Response<Incoming> {
 fn gone(lost: Lost) -> Response<Body> {
     match lost {
         Lost::Unreachable => failed(StatusCode::BAD_GATEWAY, "the upstream cannot be reached"),
-        Lost::Broken => failed(StatusCode::BAD_GATEWAY, "the upstream broke off, or what it says is no answer"),
+        Lost::Broken => {
+            failed(StatusCode::BAD_GATEWAY, "the upstream broke off, or what it says is no answer")
+        }
         Lost::Late => failed(StatusCode::GATEWAY_TIMEOUT, "the upstream takes too long"),
     }
 }

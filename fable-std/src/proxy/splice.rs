@@ -80,8 +80,9 @@ fn choose(body: &[u8], asked: &Asked, offer: &Offer) -> Option<Edit> {
 fn filter(body: &[u8], asked: &Asked, offer: &Offer) -> Option<Edit> {
     let (left, range) = (offer.filtered.as_ref()?, asked.tools_at.clone()?);
     let tools = left.iter().filter_map(|index| asked.tools.get(*index));
-    let texts: Vec<&str> =
-        tools.filter_map(|tool| body.get(tool.place.clone()).and_then(|text| std::str::from_utf8(text).ok())).collect();
+    let texts: Vec<&str> = tools
+        .filter_map(|tool| body.get(tool.place.clone()).and_then(|text| std::str::from_utf8(text).ok()))
+        .collect();
     Some(Edit { at: range, text: format!("[{}]", texts.join(",")) })
 }
 
@@ -120,13 +121,19 @@ mod tests {
             told,
             r#"{"input":[{"role":"user","content":"caf\u00e9"},{"role":"system","content":"Answer \"briefly\"."}],"model":"m"}"#
         );
-        let told = spliced(Dialect::Messages, r#"{"messages":[{"role":"user","content":"a"}],"system":"s"}"#, &none).unwrap();
+        let told =
+            spliced(Dialect::Messages, r#"{"messages":[{"role":"user","content":"a"}],"system":"s"}"#, &none)
+                .unwrap();
         assert_eq!(
             told,
             r#"{"messages":[{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"Answer \"briefly\"."}]}],"system":"s"}"#
         );
-        let told = spliced(Dialect::Messages, r#"{"messages":[{"role":"user","content":[]}]}"#, &none).unwrap();
-        assert_eq!(told, r#"{"messages":[{"role":"user","content":[{"type":"text","text":"Answer \"briefly\"."}]}]}"#);
+        let told =
+            spliced(Dialect::Messages, r#"{"messages":[{"role":"user","content":[]}]}"#, &none).unwrap();
+        assert_eq!(
+            told,
+            r#"{"messages":[{"role":"user","content":[{"type":"text","text":"Answer \"briefly\"."}]}]}"#
+        );
         let begun = r#"{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"{"}]}"#;
         assert_eq!(spliced(Dialect::Messages, begun, &none), None);
     }
@@ -144,13 +151,16 @@ mod tests {
         assert!(spliced(Dialect::Messages, body, &one).unwrap().ends_with(r#""tools":[{"name":"b"}]}"#));
         let body = r#"{"tool_choice":"auto","messages":[{"role":"user","content":"a"}]}"#;
         let none = Offer { choice: Some(json!("none")), filtered: None };
-        assert!(spliced(Dialect::Chat, body, &none).unwrap().starts_with(r#"{"tool_choice":"none","messages""#));
+        assert!(
+            spliced(Dialect::Chat, body, &none).unwrap().starts_with(r#"{"tool_choice":"none","messages""#)
+        );
     }
 
     #[test]
     fn a_member_is_added_to_an_object_alone() {
-        let with =
-            |object: &str| with_member(object.as_bytes(), "fable", &json!(1)).map(|bytes| String::from_utf8(bytes).unwrap());
+        let with = |object: &str| {
+            with_member(object.as_bytes(), "fable", &json!(1)).map(|bytes| String::from_utf8(bytes).unwrap())
+        };
         assert_eq!(with("{\"a\": {}}\n").as_deref(), Some("{\"a\": {},\"fable\":1}\n"));
         assert_eq!(with("{ }").as_deref(), Some("{ \"fable\":1}"));
         for other in ["", "[]", "{", "{}}", "\"}\"", "{\"a\":1} x"] {

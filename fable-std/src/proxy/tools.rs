@@ -56,13 +56,15 @@ impl ToolTable {
             Choice::Forced(name) => tool.name == *name,
             Choice::Auto | Choice::Required | Choice::Own => tool.allowed,
         };
-        let offered =
-            |tools: &[String]| asked.tools.iter().any(|tool| usable(tool) && tools.iter().any(|name| is_called(tool, name)));
+        let offered = |tools: &[String]| {
+            asked.tools.iter().any(|tool| usable(tool) && tools.iter().any(|name| is_called(tool, name)))
+        };
         let forced = self.forces(asked);
         let values = catalog.definition().components.get(component)?.values;
         // A value without a row needs no tool; it is not what is done where one of a row is forced.
         let cannot = |value: &str| self.tools(value).map_or(forced, |tools| !offered(tools));
-        let values: Vec<u8> = (0..).zip(values).filter(|(_, value)| cannot(value.name)).map(|(index, _)| index).collect();
+        let values: Vec<u8> =
+            (0..).zip(values).filter(|(_, value)| cannot(value.name)).map(|(index, _)| index).collect();
         (!values.is_empty()).then_some((u8::try_from(component).ok()?, values))
     }
 
@@ -79,7 +81,8 @@ impl ToolTable {
         if !remembers {
             forbidden.extend(exchanged(catalog));
         }
-        let parts: Vec<[Part<'_>; 1]> = forbidden.iter().map(|(component, values)| [Part::new(*component, values)]).collect();
+        let parts: Vec<[Part<'_>; 1]> =
+            forbidden.iter().map(|(component, values)| [Part::new(*component, values)]).collect();
         let offered = parts.iter().map(|part| Rule::forbid("offered", part));
         let rules: Vec<Rule<'_>> = offered.chain(others.iter().copied()).collect();
         Feasible::new(catalog, &rules)
@@ -96,7 +99,8 @@ impl ToolTable {
             return Offer::default();
         }
         if left.is_empty() {
-            let none = if asked.dialect == Dialect::Messages { json!({ "type": "none" }) } else { json!("none") };
+            let none =
+                if asked.dialect == Dialect::Messages { json!({ "type": "none" }) } else { json!("none") };
             // Where something has to be used, something is left.
             return Offer { choice: (asked.choice == Choice::Auto).then_some(none), filtered: None };
         }
@@ -105,12 +109,19 @@ impl ToolTable {
         if (filter && !says_allowed) || asked.dialect == Dialect::Messages {
             return Offer { choice: None, filtered: Some(left) };
         }
-        let tools: Vec<Value> =
-            left.iter().filter_map(|index| asked.tools.get(*index)).map(|tool| named(asked.dialect, tool)).collect();
+        let tools: Vec<Value> = left
+            .iter()
+            .filter_map(|index| asked.tools.get(*index))
+            .map(|tool| named(asked.dialect, tool))
+            .collect();
         let mode = if asked.choice == Choice::Required { "required" } else { "auto" };
         let choice = match asked.dialect {
-            Dialect::Chat => json!({ "type": "allowed_tools", "allowed_tools": { "mode": mode, "tools": tools } }),
-            Dialect::Responses | Dialect::Messages => json!({ "type": "allowed_tools", "mode": mode, "tools": tools }),
+            Dialect::Chat => {
+                json!({ "type": "allowed_tools", "allowed_tools": { "mode": mode, "tools": tools } })
+            }
+            Dialect::Responses | Dialect::Messages => {
+                json!({ "type": "allowed_tools", "mode": mode, "tools": tools })
+            }
         };
         Offer { choice: Some(choice), filtered: None }
     }
@@ -121,7 +132,8 @@ fn exchanged(catalog: &Catalog<'_>) -> Option<(u8, Vec<u8>)> {
     let component = catalog.component(memory::COMPONENT)?;
     let values = catalog.definition().components.get(component)?.values;
     let needs = |name| memory::Mode::of(name).is_some_and(memory::Mode::is_exchanges);
-    let forbidden: Vec<u8> = (0..).zip(values).filter(|(_, value)| needs(value.name)).map(|(index, _)| index).collect();
+    let forbidden: Vec<u8> =
+        (0..).zip(values).filter(|(_, value)| needs(value.name)).map(|(index, _)| index).collect();
     (!forbidden.is_empty()).then_some((u8::try_from(component).ok()?, forbidden))
 }
 
@@ -168,7 +180,10 @@ mod tests {
         assert_eq!(left(&asked(Dialect::Chat, search, ""), true), 5 * 4 * 6);
         assert_eq!(left(&asked(Dialect::Chat, search, r#","tool_choice":"none""#), true), 5 * 3 * 6);
         assert_eq!(left(&asked(Dialect::Chat, search, ""), false), 3 * 4 * 6);
-        assert_eq!(ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), true, &[]).unwrap().len(), 180);
+        assert_eq!(
+            ToolTable::default().feasible(&AGENT, &asked(Dialect::Chat, "[]", ""), true, &[]).unwrap().len(),
+            180
+        );
     }
 
     #[test]
@@ -176,13 +191,20 @@ mod tests {
         let table = ToolTable::usual();
         let both = r#"[{"type":"function","function":{"name":"browse"}},{"type":"function","function":{"name":"python"}}]"#;
         let own = r#"[{"type":"function","function":{"name":"browse"}},{"type":"function","function":{"name":"order"}}]"#;
-        let named = |name: &str| format!(r#","tool_choice":{{"type":"function","function":{{"name":"{name}"}}}}"#);
+        let named =
+            |name: &str| format!(r#","tool_choice":{{"type":"function","function":{{"name":"{name}"}}}}"#);
         let left = |tools: &str, rest: &str| {
             let asked = asked(Dialect::Chat, tools, rest);
-            let (feasible, tool) = (table.feasible(&AGENT, &asked, true, &[]).unwrap(), AGENT.component("tool").unwrap());
+            let (feasible, tool) =
+                (table.feasible(&AGENT, &asked, true, &[]).unwrap(), AGENT.component("tool").unwrap());
             let values = AGENT.definition().components[tool].values;
-            let has = |value: u8| feasible.set().iter().any(|action| AGENT.values(action).unwrap()[tool] == value);
-            let names = (0..).zip(values).filter(|(value, _)| has(*value)).map(|(_, value)| value.name).collect::<Vec<_>>();
+            let has =
+                |value: u8| feasible.set().iter().any(|action| AGENT.values(action).unwrap()[tool] == value);
+            let names = (0..)
+                .zip(values)
+                .filter(|(value, _)| has(*value))
+                .map(|(_, value)| value.name)
+                .collect::<Vec<_>>();
             (names.join(" "), table.forces(&asked))
         };
         let required = r#","tool_choice":"required""#;
@@ -204,8 +226,11 @@ mod tests {
             let expected = json!({ "type": "allowed_tools", "allowed_tools": { "mode": "required", "tools": [python] } });
             assert_eq!(offer, Offer { choice: Some(expected), filtered: None });
         }
-        let search =
-            asked(Dialect::Responses, r#"[{"type":"web_search_preview"}]"#, r#","tool_choice":{"type":"web_search_preview"}"#);
+        let search = asked(
+            Dialect::Responses,
+            r#"[{"type":"web_search_preview"}]"#,
+            r#","tool_choice":{"type":"web_search_preview"}"#,
+        );
         assert!(table.forces(&search));
         let search = asked(
             Dialect::Messages,
@@ -226,11 +251,23 @@ mod tests {
             choice,
             json!({ "type": "allowed_tools", "allowed_tools": { "mode": "auto", "tools": [function("browse"), function("order")] } })
         );
-        assert_eq!(table.offer(&both, Some("web_search"), true), Offer { choice: None, filtered: Some(vec![0, 2]) });
-        assert_eq!(table.offer(&both, Some("no_tool"), true), Offer { choice: None, filtered: Some(vec![2]) });
+        assert_eq!(
+            table.offer(&both, Some("web_search"), true),
+            Offer { choice: None, filtered: Some(vec![0, 2]) }
+        );
+        assert_eq!(
+            table.offer(&both, Some("no_tool"), true),
+            Offer { choice: None, filtered: Some(vec![2]) }
+        );
         assert_eq!(table.offer(&both, None, false), Offer::default());
-        for own in [r#","tool_choice":"none""#, r#","tool_choice":{"type":"function","function":{"name":"python"}}"#] {
-            assert_eq!(table.offer(&asked(Dialect::Chat, chat, own), Some("no_tool"), false), Offer::default(), "{own}");
+        for own in
+            [r#","tool_choice":"none""#, r#","tool_choice":{"type":"function","function":{"name":"python"}}"#]
+        {
+            assert_eq!(
+                table.offer(&asked(Dialect::Chat, chat, own), Some("no_tool"), false),
+                Offer::default(),
+                "{own}"
+            );
         }
 
         let built_in = r#"[{"type":"web_search_preview_2025_03_11"},{"type":"function","name":"python"}]"#;
@@ -242,7 +279,8 @@ mod tests {
         );
         assert_eq!(table.offer(&responses, Some("no_tool"), false), Offer::default());
 
-        let messages = asked(Dialect::Messages, r#"[{"type":"web_search_20250305","name":"web_search"}]"#, "");
+        let messages =
+            asked(Dialect::Messages, r#"[{"type":"web_search_20250305","name":"web_search"}]"#, "");
         assert_eq!(table.offer(&messages, Some("no_tool"), false).choice, Some(json!({ "type": "none" })));
         assert_eq!(table.offer(&messages, Some("web_search"), false), Offer::default());
     }

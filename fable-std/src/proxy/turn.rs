@@ -28,7 +28,8 @@ use tokio::sync::oneshot;
 const BEGUN: Bypass = Bypass::new("the assistant has begun to answer: nothing can be added");
 
 /// A tool that has to be used stands against a rule. To take it away would break the request.
-const FORCED: Bypass = Bypass::new("infeasible: the request forces its tools, and the rules leave no action with them");
+const FORCED: Bypass =
+    Bypass::new("infeasible: the request forces its tools, and the rules leave no action with them");
 
 /// Why a request goes on as it came: the value of the header `x-fable-bypass`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,11 +94,18 @@ struct RuleAnswer {
 
 impl WishAnswer {
     /// What the rules leave that hold whatever the context is, the catalog's and the user's own; `leave` knows what else there is.
-    fn hard(&self, catalog: &Catalog<'_>, leave: impl FnOnce(&[Rule<'_>]) -> Option<Feasible>) -> Option<Feasible> {
+    fn hard(
+        &self,
+        catalog: &Catalog<'_>,
+        leave: impl FnOnce(&[Rule<'_>]) -> Option<Feasible>,
+    ) -> Option<Feasible> {
         let always = |rule: &&RuleAnswer| rule.when.is_none();
-        let own: Vec<(Effect, u8, Vec<u8>)> = self.rules.iter().filter(always).filter_map(|rule| rule.part(catalog)).collect();
-        let parts: Vec<(Effect, [Part<'_>; 1])> =
-            own.iter().map(|(effect, component, values)| (*effect, [Part::new(*component, values)])).collect();
+        let own: Vec<(Effect, u8, Vec<u8>)> =
+            self.rules.iter().filter(always).filter_map(|rule| rule.part(catalog)).collect();
+        let parts: Vec<(Effect, [Part<'_>; 1])> = own
+            .iter()
+            .map(|(effect, component, values)| (*effect, [Part::new(*component, values)]))
+            .collect();
         let own = parts.iter().map(|(effect, part)| Rule { name: "own", effect: *effect, pattern: part });
         let declared = catalog.rules().iter().filter(|standing| standing.when == Condition::Always);
         leave(&declared.map(|standing| standing.rule).chain(own).collect::<Vec<_>>())
@@ -106,7 +114,9 @@ impl WishAnswer {
 
 impl RuleAnswer {
     fn part(&self, catalog: &Catalog<'_>) -> Option<(Effect, u8, Vec<u8>)> {
-        let effect = [Effect::Forbid, Effect::Require].into_iter().find(|effect| effect_name(*effect) == self.effect)?;
+        let effect = [Effect::Forbid, Effect::Require]
+            .into_iter()
+            .find(|effect| effect_name(*effect) == self.effect)?;
         let values = rules::values(catalog, &self.values.join(" ")).ok()?;
         Some((effect, values.first()?.0, values.iter().map(|(_, value)| *value).collect()))
     }
@@ -145,7 +155,13 @@ impl Decider {
     }
 
     /// Learns what the user says about the answer before, and decides.
-    async fn decide(&self, options: &Options, caller: &Caller, asked: &Asked, place: Place) -> Result<Turn, Bypass> {
+    async fn decide(
+        &self,
+        options: &Options,
+        caller: &Caller,
+        asked: &Asked,
+        place: Place,
+    ) -> Result<Turn, Bypass> {
         let said = asked.by_user().next_back().unwrap_or_default();
         let before = self.conversations.before(place, asked);
         let heard = Heard::of(said, before.as_ref());
@@ -158,20 +174,32 @@ impl Decider {
             }
         }
         let catalog = self.front.catalog();
-        let wishes: WishAnswer = self.answer(Op::Wish { user: caller.user.clone(), change: Change::Nothing }).await?;
+        let wishes: WishAnswer =
+            self.answer(Op::Wish { user: caller.user.clone(), change: Change::Nothing }).await?;
         let remembers = options.memory && memory::may_remember(true, wishes.memory);
-        let feasible =
-            options.tools.feasible(catalog, asked, remembers, &[]).map_err(|_| Bypass::new("nothing can be chosen"))?;
+        let feasible = options
+            .tools
+            .feasible(catalog, asked, remembers, &[])
+            .map_err(|_| Bypass::new("nothing can be chosen"))?;
         let context = if let Some(said) = &caller.context {
             stated(catalog, said)?
         } else {
             // Where the rules leave nothing, that is told when it is decided.
-            let hard = wishes.hard(catalog, |rules| options.tools.feasible(catalog, asked, remembers, rules).ok());
+            let hard =
+                wishes.hard(catalog, |rules| options.tools.feasible(catalog, asked, remembers, rules).ok());
             read(catalog, asked, heard.request, &earlier, hard.as_ref().unwrap_or(&feasible))?
         };
-        let op = Op::Decide { user: caller.user.clone(), context, feasible, defaults: None, propensities: None, at };
+        let op = Op::Decide {
+            user: caller.user.clone(),
+            context,
+            feasible,
+            defaults: None,
+            propensities: None,
+            at,
+        };
         let forced = options.tools.forces(asked);
-        let refused = |bypass| if forced && bypass == Bypass(refused(Code::Infeasible)) { FORCED } else { bypass };
+        let refused =
+            |bypass| if forced && bypass == Bypass(refused(Code::Infeasible)) { FORCED } else { bypass };
         let answer: DecideAnswer = self.answer(op).await.map_err(refused)?;
         let id = answer.decision.parse().map_err(|_| Bypass::new("internal"))?;
         let known = self.known(caller, &answer.action, heard.request).await?;

@@ -2,7 +2,9 @@
 
 use super::attentive::Connector;
 use axum::body::Body;
-use axum::http::header::{ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE};
+use axum::http::header::{
+    ACCEPT_ENCODING, CONNECTION, EXPECT, HOST, HeaderName, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
 use axum::http::request::Parts;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 use axum::http::{HeaderMap, HeaderValue, Request, Response, Uri, Version};
@@ -125,7 +127,11 @@ impl Upstream {
     }
 
     /// The same over connections that are made like this.
-    pub(super) fn over(connector: HttpsConnector<Connector>, address: UpstreamAddress, patience: Duration) -> Self {
+    pub(super) fn over(
+        connector: HttpsConnector<Connector>,
+        address: UpstreamAddress,
+        patience: Duration,
+    ) -> Self {
         let mut clients = Client::builder(TokioExecutor::new());
         let kept = clients.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE).build(connector.clone());
         let single = clients.pool_max_idle_per_host(0).build(connector);
@@ -138,7 +144,12 @@ impl Upstream {
     /// it on another one by itself. A request that may have been sent is not sent again, as it may have been heard and may cost money. It is
     /// lost where the server ends a kept connection at that very moment. Who does that once may do it always, so connections are not kept
     /// for a while: then there is no such moment.
-    pub(super) async fn send(&self, parts: Parts, body: Body, read: bool) -> Result<Response<Incoming>, Lost> {
+    pub(super) async fn send(
+        &self,
+        parts: Parts,
+        body: Body,
+        read: bool,
+    ) -> Result<Response<Incoming>, Lost> {
         let path = parts.uri.path_and_query().map_or("/", PathAndQuery::as_str);
         let uri = Uri::builder()
             .scheme(self.address.scheme.clone())
@@ -172,7 +183,9 @@ impl Upstream {
 
 /// Whether a connection ended under a request, before there was an answer.
 fn ended(error: &Error) -> bool {
-    let Some(cause) = error.source().and_then(|cause| cause.downcast_ref::<hyper::Error>()) else { return false };
+    let Some(cause) = error.source().and_then(|cause| cause.downcast_ref::<hyper::Error>()) else {
+        return false;
+    };
     // What is wrong with a request's own body is told otherwise.
     let below: Option<&io::Error> = cause.source().and_then(|below| below.downcast_ref());
     cause.is_incomplete_message() || below.is_some()
@@ -237,7 +250,8 @@ mod tests {
             headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         let kept = end_to_end(headers);
-        let shown: Vec<_> = kept.iter().map(|(name, value)| format!("{name}={}", value.to_str().unwrap())).collect();
+        let shown: Vec<_> =
+            kept.iter().map(|(name, value)| format!("{name}={}", value.to_str().unwrap())).collect();
         assert_eq!(shown, ["authorization=Bearer k", "accept=a", "accept=b"]);
     }
 

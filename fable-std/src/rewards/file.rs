@@ -66,7 +66,9 @@ fn settle(Document { reward, metrics: tables }: Document) -> Result<Metrics, Bla
     let mut metrics = Vec::with_capacity(tables.len() + 1);
     for (name, table) in tables {
         if name.get_ref().is_empty() || name.get_ref().len() > MAX_NAME || metrics.len() == MAX_METRICS {
-            let text = format!("the name of a metric has 1 to {MAX_NAME} bytes, and there are at most {MAX_METRICS}");
+            let text = format!(
+                "the name of a metric has 1 to {MAX_NAME} bytes, and there are at most {MAX_METRICS}"
+            );
             return Err(Blame::form(name.span(), text));
         }
         metrics.push(metric(name.into_inner(), table)?);
@@ -93,7 +95,10 @@ fn settle(Document { reward, metrics: tables }: Document) -> Result<Metrics, Bla
         places.push(place);
     }
     if let (true, Some(wait)) = (places.is_empty(), waits) {
-        return Err(Blame::form(wait, "nothing is waited for: name metrics in required = [...], or leave wait out"));
+        return Err(Blame::form(
+            wait,
+            "nothing is waited for: name metrics in required = [...], or leave wait out",
+        ));
     }
     let combine = combined(combine, places.is_empty())?;
     Ok(Metrics { all: metrics, combine, required: places, wait })
@@ -109,7 +114,10 @@ fn combined(name: Option<Spanned<String>>, at_once: bool) -> Result<Combine, Bla
         "last" => Combine::Last,
         other => {
             let known = ["mean", "sum", "first", "last"];
-            return Err(Blame::new(name.span(), Flaw::unknown("metrics cannot be combined by", other, known)));
+            return Err(Blame::new(
+                name.span(),
+                Flaw::unknown("metrics cannot be combined by", other, known),
+            ));
         }
     };
     if combine == Combine::Last && at_once {
@@ -150,7 +158,10 @@ fn metric(name: String, table: Spanned<MetricTable>) -> Result<Metric, Blame> {
 fn bounds(range: &Spanned<Vec<f64>>) -> Result<Kind, Blame> {
     match range.get_ref().as_slice() {
         [low, high] if low < high && (high - low).is_finite() => Ok(Kind::Float { low: *low, high: *high }),
-        [_, _] => Err(Blame::form(range.span(), "a range goes from a lower number to a higher one: range = [0, 30]")),
+        [_, _] => Err(Blame::form(
+            range.span(),
+            "a range goes from a lower number to a higher one: range = [0, 30]",
+        )),
         _ => Err(Blame::form(range.span(), "a range is two numbers: range = [0, 30]")),
     }
 }

@@ -77,14 +77,20 @@ impl Gathering {
     ///
     /// # Errors
     /// See [`Unheld`].
-    pub fn look<'m>(&self, metrics: &'m Metrics, decision: DecisionId, scored: Scored) -> Result<Vec<&'m str>, Unheld> {
+    pub fn look<'m>(
+        &self,
+        metrics: &'m Metrics,
+        decision: DecisionId,
+        scored: Scored,
+    ) -> Result<Vec<&'m str>, Unheld> {
         let held = self.waiting.get(&decision).map_or(&[][..], |held| held.came.as_slice());
         if held.iter().any(|held| held.metric == scored.metric) {
             return Err(Unheld::Twice);
         }
         let came = |place: usize| place == scored.metric || held.iter().any(|held| held.metric == place);
         let missing = metrics.required.iter().filter(|place| !came(**place));
-        let missing: Vec<&str> = missing.filter_map(|place| metrics.all.get(*place)).map(|metric| metric.name.as_str()).collect();
+        let missing: Vec<&str> =
+            missing.filter_map(|place| metrics.all.get(*place)).map(|metric| metric.name.as_str()).collect();
         if held.is_empty() && !missing.is_empty() && self.waiting.len() >= MAX_WAITING {
             return Err(Unheld::Full);
         }
@@ -110,7 +116,8 @@ impl Gathering {
         now: Instant,
     ) -> Result<Next<'m>, Unheld> {
         let missing = self.look(metrics, decision, scored)?;
-        let mut gathered = self.waiting.remove(&decision).unwrap_or(Gathered { decision, came: Vec::new(), since: now });
+        let mut gathered =
+            self.waiting.remove(&decision).unwrap_or(Gathered { decision, came: Vec::new(), since: now });
         gathered.came.push(scored);
         if missing.is_empty() {
             return Ok(Next::Ready(gathered));
@@ -123,7 +130,9 @@ impl Gathering {
         if gathered.came.len() == 1 {
             if self.order.len() > 2 * self.waiting.len() + 1024 {
                 let waiting = &self.waiting;
-                self.order.retain(|(since, decision)| waiting.get(decision).is_some_and(|held| held.since == *since));
+                self.order.retain(|(since, decision)| {
+                    waiting.get(decision).is_some_and(|held| held.since == *since)
+                });
             }
             self.order.push_back((gathered.since, gathered.decision));
         }

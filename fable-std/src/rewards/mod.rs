@@ -146,7 +146,12 @@ impl Default for Metrics {
     fn default() -> Self {
         let reward = Kind::Float { low: -1.0, high: 1.0 };
         let reward = Metric { name: "reward".into(), kind: reward, lower_is_better: false, weight: 1.0 };
-        Self { all: vec![reward, Metric::comment()], combine: Combine::Mean, required: Vec::new(), wait: file::WAIT }
+        Self {
+            all: vec![reward, Metric::comment()],
+            combine: Combine::Mean,
+            required: Vec::new(),
+            wait: file::WAIT,
+        }
     }
 }
 
@@ -160,8 +165,12 @@ impl Metric {
             (Kind::Boolean, Value::Boolean(value)) => Some(if value { 1.0 } else { -1.0 }),
             (Kind::Float { .. }, Value::Float(x)) if !x.is_finite() => return Err(MetricError::NotFinite),
             // Every step keeps the order of numbers, rounding included, so the whole is monotone and stays in its range.
-            (Kind::Float { low, high }, Value::Float(x)) => Some(2.0 * ((x.clamp(low, high) - low) / (high - low)) - 1.0),
-            (Kind::Comment, Value::Text(text)) => Rules.feedback(Reaction::new(text)).value.map(|feedback| feedback.reward()),
+            (Kind::Float { low, high }, Value::Float(x)) => {
+                Some(2.0 * ((x.clamp(low, high) - low) / (high - low)) - 1.0)
+            }
+            (Kind::Comment, Value::Text(text)) => {
+                Rules.feedback(Reaction::new(text)).value.map(|feedback| feedback.reward())
+            }
             (kind, _) => return Err(MetricError::Kind { metric: self.name.clone(), kind }),
         };
         Ok(score.map(|score| if self.lower_is_better { -score } else { score }))
@@ -187,8 +196,10 @@ impl Metrics {
     /// No such metric, or a value of another kind than it has.
     pub fn score(&self, name: &str, value: Value<'_>) -> Result<Scored, MetricError> {
         let metric = self.all.iter().position(|metric| metric.name == name);
-        let unknown =
-            || MetricError::Unknown { name: name.to_owned(), known: self.all.iter().map(|metric| metric.name.clone()).collect() };
+        let unknown = || MetricError::Unknown {
+            name: name.to_owned(),
+            known: self.all.iter().map(|metric| metric.name.clone()).collect(),
+        };
         let metric = metric.ok_or_else(unknown)?;
         let score = self.all.get(metric).map_or(Ok(None), |metric| metric.score(value))?;
         Ok(Scored { metric, score })
@@ -197,7 +208,8 @@ impl Metrics {
     /// The reward of the metrics that came, in the order in which they did; `None` when none of them has a score.
     #[must_use]
     pub fn reward(&self, came: &[Scored]) -> Option<f64> {
-        let mut scores = came.iter().filter_map(|scored| Some((self.all.get(scored.metric)?.weight, scored.score?)));
+        let mut scores =
+            came.iter().filter_map(|scored| Some((self.all.get(scored.metric)?.weight, scored.score?)));
         match self.combine {
             Combine::First => scores.next().map(|(_, score)| score),
             Combine::Last => scores.next_back().map(|(_, score)| score),
@@ -239,7 +251,9 @@ pub enum MetricError {
 impl fmt::Display for MetricError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { name, known } => write!(f, "there is no metric '{name}'; known: {}", known.join(", ")),
+            Self::Unknown { name, known } => {
+                write!(f, "there is no metric '{name}'; known: {}", known.join(", "))
+            }
             Self::Kind { metric, kind } => {
                 let kind = match kind {
                     Kind::Boolean => "true or false",

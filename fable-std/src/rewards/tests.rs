@@ -20,7 +20,10 @@ struct Declared {
 
 fn declared() -> impl Strategy<Value = Vec<Declared>> {
     let one = (-100_000..100_000_i32, 1..u16::MAX, any::<bool>(), 1..20_000_u16);
-    prop::collection::vec(one.prop_map(|(low, width, lower, weight)| Declared { low, width, lower, weight }), 1..6)
+    prop::collection::vec(
+        one.prop_map(|(low, width, lower, weight)| Declared { low, width, lower, weight }),
+        1..6,
+    )
 }
 
 fn built(declared: &[Declared], combine: Combine) -> Metrics {
@@ -61,8 +64,9 @@ fn oracle(declared: &[Declared], values: &[i32], mean: bool) -> f64 {
 }
 
 fn scores(metrics: &Metrics, values: &[i32]) -> Vec<Scored> {
-    let score =
-        |(place, value): (usize, &i32)| metrics.score(&format!("m{place}"), Value::Float(f64::from(*value) / 1000.0)).unwrap();
+    let score = |(place, value): (usize, &i32)| {
+        metrics.score(&format!("m{place}"), Value::Float(f64::from(*value) / 1000.0)).unwrap()
+    };
     values.iter().enumerate().map(score).collect()
 }
 
@@ -108,8 +112,13 @@ proptest! {
 #[test]
 fn the_widest_and_the_narrowest_range_have_their_ends() {
     for (low, high) in [(-8e307, 8e307), (0.0, f64::MIN_POSITIVE), (1.0, 1.0_f64.next_up()), (-5e-324, 0.0)] {
-        let metric = Metric { name: "m".into(), kind: Kind::Float { low, high }, lower_is_better: false, weight: 1.0 };
-        assert_eq!([low, high].map(|x| metric.score(Value::Float(x)).unwrap()), [Some(-1.0), Some(1.0)], "{low} {high}");
+        let metric =
+            Metric { name: "m".into(), kind: Kind::Float { low, high }, lower_is_better: false, weight: 1.0 };
+        assert_eq!(
+            [low, high].map(|x| metric.score(Value::Float(x)).unwrap()),
+            [Some(-1.0), Some(1.0)],
+            "{low} {high}"
+        );
     }
 }
 
@@ -139,9 +148,21 @@ fn mistakes_are_told_with_their_place() {
             (2, 8),
             "there is no kind of metric 'flaot'; did you mean 'float'? Known: boolean, float, comment",
         ),
-        ("[metrics.m]\nkind = \"float\"\n".to_owned(), (1, 1), "this table needs the key 'range': range = [0, 30]"),
-        ("[metrics.m]\nrange = [0, 1]\n".to_owned(), (1, 1), "this table needs the key 'kind': kind = \"boolean\""),
-        ("[metrics.m]\nkind = \"boolean\"\nrange = [0, 1]\n".to_owned(), (3, 9), "only a metric of kind \"float\" has a range"),
+        (
+            "[metrics.m]\nkind = \"float\"\n".to_owned(),
+            (1, 1),
+            "this table needs the key 'range': range = [0, 30]",
+        ),
+        (
+            "[metrics.m]\nrange = [0, 1]\n".to_owned(),
+            (1, 1),
+            "this table needs the key 'kind': kind = \"boolean\"",
+        ),
+        (
+            "[metrics.m]\nkind = \"boolean\"\nrange = [0, 1]\n".to_owned(),
+            (3, 9),
+            "only a metric of kind \"float\" has a range",
+        ),
         (
             "[metrics.m]\nkind = \"float\"\nrange = [1, 1]\n".to_owned(),
             (3, 9),
@@ -152,7 +173,11 @@ fn mistakes_are_told_with_their_place() {
             (3, 9),
             "a range goes from a lower number to a higher one: range = [0, 30]",
         ),
-        ("[metrics.m]\nkind = \"float\"\nrange = [0]\n".to_owned(), (3, 9), "a range is two numbers: range = [0, 30]"),
+        (
+            "[metrics.m]\nkind = \"float\"\nrange = [0]\n".to_owned(),
+            (3, 9),
+            "a range is two numbers: range = [0, 30]",
+        ),
         (format!("{float}weight = 0\n"), (4, 10), "a weight must be a number from 0.001 to 100"),
         (format!("{float}weight = nan\n"), (4, 10), "a weight must be a number from 0.001 to 100"),
         (format!("{float}better = \"more\"\n"), (4, 10), "better is not 'more'; known: higher, lower"),
@@ -161,9 +186,17 @@ fn mistakes_are_told_with_their_place() {
             (4, 1),
             "there is no key 'bettr'; did you mean 'better'? Known: kind, range, better, weight",
         ),
-        (format!("{float}[reward]\nrequired = [\"n\"]\n"), (5, 13), "there is no metric 'n'; known: comment, m"),
+        (
+            format!("{float}[reward]\nrequired = [\"n\"]\n"),
+            (5, 13),
+            "there is no metric 'n'; known: comment, m",
+        ),
         (format!("{float}[reward]\nrequired = [\"m\", \"m\"]\n"), (5, 18), "'m' is required already"),
-        (format!("{float}[reward]\nrequired = [\"m\"]\nwait = 0\n"), (6, 8), "wait must be from 1 to 604800 seconds"),
+        (
+            format!("{float}[reward]\nrequired = [\"m\"]\nwait = 0\n"),
+            (6, 8),
+            "wait must be from 1 to 604800 seconds",
+        ),
         (
             format!("{float}[reward]\nwait = 5\n"),
             (5, 8),
@@ -191,7 +224,11 @@ fn mistakes_are_told_with_their_place() {
         ),
     ] {
         let mistake = Metrics::read("m.toml", &text).expect_err(&text);
-        assert_eq!(((mistake.line, mistake.column), mistake.flaw.to_string().as_str()), (place, said), "{text}");
+        assert_eq!(
+            ((mistake.line, mistake.column), mistake.flaw.to_string().as_str()),
+            (place, said),
+            "{text}"
+        );
     }
 }
 
@@ -212,7 +249,9 @@ fn metrics_wait_for_those_that_are_required() {
     assert_eq!(gathering.add(&metrics, id(1), yes("a"), start), Err(Unheld::Twice));
     assert_eq!(gathering.add(&metrics, id(1), comment, start), Ok(Next::Waits(vec!["b"])));
     assert_eq!(gathering.add(&metrics, id(2), comment, start), Ok(Next::Waits(vec!["a", "b"])));
-    let Ok(Next::Ready(gathered)) = gathering.add(&metrics, id(1), yes("b"), start) else { panic!("b is there") };
+    let Ok(Next::Ready(gathered)) = gathering.add(&metrics, id(1), yes("b"), start) else {
+        panic!("b is there")
+    };
     assert_eq!(gathered.came, [yes("a"), comment, yes("b")]);
     assert_eq!(gathering.len(), 1);
     // What could not be learned is held again, as it was before.
@@ -232,8 +271,9 @@ fn metrics_wait_for_those_that_are_required() {
 /// Decisions that are finished leave nothing behind, and those that are not have a limit.
 #[test]
 fn memory_is_bounded() {
-    let metrics =
-        metrics("[reward]\nrequired = [\"a\", \"b\"]\n[metrics]\na = { kind = \"boolean\" }\nb = { kind = \"boolean\" }\n");
+    let metrics = metrics(
+        "[reward]\nrequired = [\"a\", \"b\"]\n[metrics]\na = { kind = \"boolean\" }\nb = { kind = \"boolean\" }\n",
+    );
     let (mut gathering, now) = (Gathering::default(), Instant::now());
     let yes = |name| metrics.score(name, Value::Boolean(true)).unwrap();
     for round in 0..20_000 {

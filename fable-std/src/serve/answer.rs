@@ -230,7 +230,9 @@ impl Labels {
     }
 
     pub(super) fn explained<T: Scalar>(&self, why: &Explanation<'_, T>) -> Explained<'_> {
-        let name = |coordinate: Option<usize>| coordinate.and_then(|index| self.coordinates.get(index)).map(String::as_str);
+        let name = |coordinate: Option<usize>| {
+            coordinate.and_then(|index| self.coordinates.get(index)).map(String::as_str)
+        };
         let shares = why.shares().map(|share| Shared {
             part: match share.source {
                 Source::Default => "default",
@@ -303,9 +305,22 @@ pub(super) struct Contrasted {
 
 impl Contrasted {
     pub(super) fn new(assessment: Assessment, trial: Option<Trial>, identifiable: Option<bool>) -> Self {
-        let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } = assessment;
+        let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } =
+            assessment;
         let trial = trial.map(Tried::from);
-        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), identifiable, trial }
+        Self {
+            mean,
+            sd,
+            probability,
+            lower,
+            upper,
+            beta,
+            evidence,
+            valid,
+            promoted: verdict.sign(),
+            identifiable,
+            trial,
+        }
     }
 }
 
@@ -379,7 +394,13 @@ pub(super) struct Promoted<'w> {
 }
 
 impl<'w> Promoted<'w> {
-    pub(super) fn new(catalog: &Catalog<'_>, contrast: &'w str, promotion: &Promotion, standing: Standing, trial: Trial) -> Self {
+    pub(super) fn new(
+        catalog: &Catalog<'_>,
+        contrast: &'w str,
+        promotion: &Promotion,
+        standing: Standing,
+        trial: Trial,
+    ) -> Self {
         let sentence = wording::promotion(catalog, promotion);
         let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
         let (standing, by) = (wording::standing(standing), wording::certifier(promotion.by));
@@ -431,7 +452,12 @@ impl Wished {
         let declared = |standing: &StandingRule<'_>| Declared {
             name: standing.rule.name.to_owned(),
             effect: lookup::effect_name(standing.rule.effect),
-            values: standing.rule.pattern.iter().flat_map(|part| lookup::value_names(catalog, part)).collect(),
+            values: standing
+                .rule
+                .pattern
+                .iter()
+                .flat_map(|part| lookup::value_names(catalog, part))
+                .collect(),
             when: lookup::condition_name(catalog, standing.when),
         };
         Self {

@@ -57,21 +57,37 @@ impl Backups {
     pub(super) fn begin(&self, store: &Arc<dyn Store>, path: &str) -> Result<Backup, Refusal> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.as_ref().is_some_and(|last| last.state == State::Running) {
-            return Err(Refusal::new(Code::BadRequest, "a backup is under way; ask how far it is with no 'file'"));
+            return Err(Refusal::new(
+                Code::BadRequest,
+                "a backup is under way; ask how far it is with no 'file'",
+            ));
         }
         if path.is_empty() || Path::new(path).exists() {
-            return Err(Refusal::new(Code::Storage, "there is something at this path; a backup is a new file"));
+            return Err(Refusal::new(
+                Code::Storage,
+                "there is something at this path; a backup is a new file",
+            ));
         }
-        let begun = Backup { file: path.into(), state: State::Running, users: 0, of: store.users()?, bytes: None, error: None };
+        let begun = Backup {
+            file: path.into(),
+            state: State::Running,
+            users: 0,
+            of: store.users()?,
+            bytes: None,
+            error: None,
+        };
         let (store, state, path) = (Arc::clone(store), Arc::clone(&self.last), PathBuf::from(path));
         let work = move || {
             let change = |change: &dyn Fn(&mut Backup)| {
                 state.lock().unwrap_or_else(PoisonError::into_inner).as_mut().map(change);
             };
-            let made = store.backup(&path, &mut |users, of| change(&|backup| (backup.users, backup.of) = (users, of)));
+            let made = store
+                .backup(&path, &mut |users, of| change(&|backup| (backup.users, backup.of) = (users, of)));
             match made {
                 Ok(bytes) => change(&|backup| (backup.state, backup.bytes) = (State::Done, Some(bytes))),
-                Err(error) => change(&|backup| (backup.state, backup.error) = (State::Failed, Some(error.to_string()))),
+                Err(error) => {
+                    change(&|backup| (backup.state, backup.error) = (State::Failed, Some(error.to_string())))
+                }
             }
         };
         let thread = std::thread::Builder::new().name("backup".into()).spawn(work);

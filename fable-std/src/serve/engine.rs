@@ -16,7 +16,9 @@ use crate::memory::{self, Bounds, Exchange, Memory, Mode, Sources, Stated, may_r
 use crate::rules::Change;
 use crate::store::journal::{Note, Segment};
 use crate::store::wishes::Wishes;
-use crate::store::{Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, stated, transfer};
+use crate::store::{
+    Damage, Desk, Known, News, Policies, Reach, Resident, Store, StoreError, Writes, stated, transfer,
+};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use fable_core::catalog::ContrastSet;
@@ -50,7 +52,13 @@ pub(super) struct Engine<'p, T> {
 }
 
 impl<'p, T: Scalar> Engine<'p, T> {
-    pub(super) fn new(policies: &'p Policies<'p, T>, labels: &'p Labels, house: House, cache: usize, shard: Shard) -> Self {
+    pub(super) fn new(
+        policies: &'p Policies<'p, T>,
+        labels: &'p Labels,
+        house: House,
+        cache: usize,
+        shard: Shard,
+    ) -> Self {
         let desk = Desk::new(policies);
         let total = Arc::clone(&house.counters.users_in_memory);
         let residents = Residents::new(desk.catalog(), cache, shard, total);
@@ -71,7 +79,9 @@ impl<'p, T: Scalar> Engine<'p, T> {
         }
         for (number, news) in self.house.store.since(&known)? {
             let followed = match (news, self.residents.here(number)) {
-                (News::Entries(segments), Some(resident)) => resident.follow(&mut self.desk, &segments).is_ok(),
+                (News::Entries(segments), Some(resident)) => {
+                    resident.follow(&mut self.desk, &segments).is_ok()
+                }
                 _ => false,
             };
             if !followed {
@@ -201,7 +211,8 @@ impl<'p, T: Scalar> Engine<'p, T> {
     /// The user that a decision belongs to.
     fn owner(&mut self, decision: DecisionId) -> Result<Seat<'_, 'p, T>, Refusal> {
         let Self { desk, house, residents, writes, about, .. } = self;
-        let resident = residents.numbered(desk, &*house.store, decision.user)?.ok_or(UserError::UnknownDecision)?;
+        let resident =
+            residents.numbered(desk, &*house.store, decision.user)?.ok_or(UserError::UnknownDecision)?;
         *about = Some(decision.user);
         Ok(Seat { desk, house, writes, resident })
     }
@@ -266,7 +277,12 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         Ok(Answer::Learned { observations: user.state().observations(), changed: false })
     }
 
-    fn decide(mut self, labels: &'p Labels, request: Request<'_>, draws: Option<u32>) -> Result<Answer<'p>, Refusal> {
+    fn decide(
+        mut self,
+        labels: &'p Labels,
+        request: Request<'_>,
+        draws: Option<u32>,
+    ) -> Result<Answer<'p>, Refusal> {
         warm(self.resident);
         // Where coins are the only chance, how probable an action is needs no draws.
         let exact = knows_chances(self.resident.policy().settings());
@@ -283,7 +299,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let decision = command.decision(&self.user()?);
         drop(command);
         let (decision, scores): (_, Scores) = decision.zip(scores).ok_or(UserError::OutOfOrder)?; // it was just made
-        let own = propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
+        let own =
+            propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
         let (chances, user) = (Chances { own, all: propensities.filter(|_| draws.is_some()) }, self.user()?);
         Ok(Answer::Decided(labels.decided(
             &decision,
@@ -307,7 +324,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             return self.resident.wishes(document);
         }
         // Somebody new may not be there yet.
-        let stored = if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
+        let stored =
+            if self.resident.is_known() { self.house.store.user(number, Reach::Snapshot)? } else { None };
         self.resident.wishes(&stored.map_or_else(Vec::new, |stored| stored.wishes))
     }
 
@@ -327,12 +345,20 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     fn unlearn(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
         let learner = self.resident.learner();
         let own = decision.origin == learner.state().origin();
-        let known = if own { decision.round <= learner.state().rounds() } else { learner.state().known_of(decision.origin) > 0 };
+        let known = if own {
+            decision.round <= learner.state().rounds()
+        } else {
+            learner.state().known_of(decision.origin) > 0
+        };
         if decision.incarnation != learner.state().incarnation() || decision.round == 0 || !known {
             return Err(UserError::UnknownDecision.into());
         }
         // Somebody new may not be there yet.
-        let stored = self.house.store.user(decision.user, Reach::Whole)?.map_or_else(Vec::new, |stored| stored.journal);
+        let stored = self
+            .house
+            .store
+            .user(decision.user, Reach::Whole)?
+            .map_or_else(Vec::new, |stored| stored.journal);
         let journal = stored.iter().chain(self.writes.newest(decision.user));
         let found = recall(self.desk.catalog(), journal, decision, own)?;
         let nothing = || {
@@ -401,7 +427,8 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         if mode == Some(Mode::Profile) {
             self.user()?.write_profile(&mut profile)?;
         }
-        let recalled = memory::recall(name, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
+        let recalled =
+            memory::recall(name, request, &Sources { memory: &memory, stated: &stated, profile: &profile });
         Ok(Answer::Recalled { text: recalled.text, exchanges: recalled.exchanges })
     }
 
@@ -446,8 +473,12 @@ fn recall<'s>(
                 let observation = Observation { context, action, baseline, reward: 0.0, weight: 1.0 };
                 decided = Some((observation, probed_by(&coins)));
             }
-            Event::Feedback { round, reward, weight } if round == wanted => learned = Some((reward, weight, false, 1.0)),
-            Event::Expiry { round, imputed: Some(reward) } if round == wanted => learned = Some((reward, 1.0, true, 1.0)),
+            Event::Feedback { round, reward, weight } if round == wanted => {
+                learned = Some((reward, weight, false, 1.0))
+            }
+            Event::Expiry { round, imputed: Some(reward) } if round == wanted => {
+                learned = Some((reward, 1.0, true, 1.0))
+            }
             Event::Unlearn { .. } if entry.note == takes_back => learned = None,
             Event::Remote(told) if told.origin == decision.origin => match told.deed {
                 RemoteChange::Reward { round, observation, imputed, coins } if round == decision.round => {

@@ -56,7 +56,8 @@ impl Incoming {
     pub fn of_op(catalog: &Catalog<'_>, name: &str, body: &[u8]) -> Self {
         match Line::parse(body) {
             Ok(line) if line.op.is_some() => {
-                let refusal = Refusal::new(Code::BadRequest, "'op' is no key here: the op has been named already");
+                let refusal =
+                    Refusal::new(Code::BadRequest, "'op' is no key here: the op has been named already");
                 Self { id: line.id.map(ToOwned::to_owned), op: Err(refusal) }
             }
             Ok(line) => Self { id: line.id.map(ToOwned::to_owned), op: op(catalog, name, line) },
@@ -67,7 +68,10 @@ impl Incoming {
     /// A line that is longer than what is read.
     #[must_use]
     pub fn too_long(limit: usize) -> Self {
-        Self { id: None, op: Err(Refusal::new(Code::TooLong, format_args!("a line can have at most {limit} bytes"))) }
+        Self {
+            id: None,
+            op: Err(Refusal::new(Code::TooLong, format_args!("a line can have at most {limit} bytes"))),
+        }
     }
 }
 
@@ -141,17 +145,26 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
     Ok(match name {
         "onboard" => {
             let statements = needed("statements", line.statements)?;
-            let statements = statements.into_iter().map(|Object(words)| statement(catalog, &words)).collect::<Result<_, _>>()?;
+            let statements = statements
+                .into_iter()
+                .map(|Object(words)| statement(catalog, &words))
+                .collect::<Result<_, _>>()?;
             Op::Onboard { user: user(line.user)?, statements }
         }
         "decide" => {
             if line.propensities.is_some_and(|draws| draws > MAX_DRAWS) {
-                return Err(Refusal::new(Code::OutOfRange, format_args!("propensities must be from 0 to {MAX_DRAWS} draws")));
+                return Err(Refusal::new(
+                    Code::OutOfRange,
+                    format_args!("propensities must be from 0 to {MAX_DRAWS} draws"),
+                ));
             }
             Op::Decide {
                 user: user(line.user)?,
                 context: context(catalog, line.context)?,
-                feasible: feasible(catalog, [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()])?,
+                feasible: feasible(
+                    catalog,
+                    [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()],
+                )?,
                 defaults: line.defaults,
                 propensities: line.propensities,
                 at: line.at.unwrap_or(0),
@@ -186,11 +199,15 @@ fn op(catalog: &Catalog<'_>, name: &str, line: Line<'_>) -> Result<Op, Refusal> 
         "memories" => Op::Memories { user: user(line.user)? },
         "unremember" => Op::Unremember { user: user(line.user)? },
         "remember" => {
-            let (Name(request), Name(answer)) = (needed("request", line.request)?, needed("answer", line.answer)?);
+            let (Name(request), Name(answer)) =
+                (needed("request", line.request)?, needed("answer", line.answer)?);
             if request.is_empty() {
                 return Err(Refusal::new(Code::OutOfRange, "'request' must not be empty"));
             }
-            Op::Remember { user: user(line.user)?, exchange: Exchange::new(&request, &answer, line.at.unwrap_or(0)) }
+            Op::Remember {
+                user: user(line.user)?,
+                exchange: Exchange::new(&request, &answer, line.at.unwrap_or(0)),
+            }
         }
         "recall" => {
             let Name(memory) = needed("mode", line.mode)?;
@@ -232,7 +249,8 @@ fn change(catalog: &Catalog<'_>, op: &str, line: &Line<'_>) -> Result<Change, Re
     Ok(match op {
         "forbid" | "require" => {
             let (values, place) = (values()?, line.when.as_ref().map(|when| &*when.0));
-            let (place, words) = (rules::when(catalog, place)?, line.words.as_ref().map_or("", |words| &*words.0));
+            let (place, words) =
+                (rules::when(catalog, place)?, line.words.as_ref().map_or("", |words| &*words.0));
             if words.len() > MAX_WORDS {
                 return Err(Refusal::new(
                     Code::OutOfRange,
@@ -260,7 +278,9 @@ fn contrast(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
     let allowed = rules.iter().any(Option::is_some).then(|| feasible(catalog, rules)).transpose()?;
     if let Some(name) = &line.name {
         if let Some(key) = line.keys().find(|key| ["context", "prefer", "over", "total"].contains(key)) {
-            let message = format_args!("a contrast has either a 'name' or actions of its own: '{key}' does not go with 'name'");
+            let message = format_args!(
+                "a contrast has either a 'name' or actions of its own: '{key}' does not go with 'name'"
+            );
             return Err(Refusal::new(Code::BadRequest, message));
         }
         let declared = lookup::contrast(catalog, &name.0)?;
@@ -283,14 +303,20 @@ fn read(catalog: &Catalog<'_>, line: Line<'_>) -> Result<Op, Refusal> {
     if reading != ReadAs::Context
         && let Some(key) = line.keys().find(|key| !["text", "as"].contains(key))
     {
-        return Err(Refusal::new(Code::BadRequest, format_args!("'{key}' is for a text that is read as a context")));
+        return Err(Refusal::new(
+            Code::BadRequest,
+            format_args!("'{key}' is for a text that is read as a context"),
+        ));
     }
     let rules = [line.forbid.as_ref(), line.require.as_ref(), line.only.as_ref()];
     let allowed = rules.iter().any(Option::is_some).then(|| feasible(catalog, rules)).transpose()?;
     let history = line.history.unwrap_or_default().into_iter().map(|Object(turn)| past(catalog, turn));
     let history = history.collect::<Result<_, _>>()?;
     let background = line.background.map(|background| background.0.into_owned());
-    Ok(Op::Read { words: Words { text: needed("text", line.text)?.0.into_owned(), history, background, allowed }, reading })
+    Ok(Op::Read {
+        words: Words { text: needed("text", line.text)?.0.into_owned(), history, background, allowed },
+        reading,
+    })
 }
 
 fn past(catalog: &Catalog<'_>, turn: json::Past<'_>) -> Result<Past, Refusal> {
@@ -312,7 +338,10 @@ fn needed<T>(key: &str, value: Option<T>) -> Result<T, Refusal> {
 fn user(name: Option<Name<'_>>) -> Result<String, Refusal> {
     let Name(name) = needed("user", name)?;
     if name.is_empty() || name.len() > MAX_NAME {
-        return Err(Refusal::new(Code::OutOfRange, format_args!("the name of a user must have 1 to {MAX_NAME} bytes")));
+        return Err(Refusal::new(
+            Code::OutOfRange,
+            format_args!("the name of a user must have 1 to {MAX_NAME} bytes"),
+        ));
     }
     Ok(name.into_owned())
 }
@@ -341,7 +370,10 @@ fn values(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Vec<(u8, u
 fn action(catalog: &Catalog<'_>, choice: &json::Choice<'_>) -> Result<Action, Refusal> {
     let mut places = values(catalog, choice)?;
     places.sort_unstable();
-    let once = places.iter().map(|(component, _)| usize::from(*component)).eq(0..catalog.definition().components.len());
+    let once = places
+        .iter()
+        .map(|(component, _)| usize::from(*component))
+        .eq(0..catalog.definition().components.len());
     let action = catalog.action(&places.iter().map(|(_, value)| *value).collect::<Vec<_>>()).filter(|_| once);
     action.ok_or_else(|| Refusal::new(Code::IncompleteAction, "an action needs one value for each component"))
 }
@@ -356,7 +388,11 @@ fn feasible(catalog: &Catalog<'_>, rules: [Option<&Vec<Pattern<'_>>>; 3]) -> Res
     }
     let place = |(name, chosen): &(Name<'_>, json::Values<'_>)| {
         let component = lookup::component(catalog, &name.0)?;
-        let values = chosen.0.iter().map(|name| lookup::value_of(catalog, component, &name.0)).collect::<Result<_, _>>()?;
+        let values = chosen
+            .0
+            .iter()
+            .map(|name| lookup::value_of(catalog, component, &name.0))
+            .collect::<Result<_, _>>()?;
         Ok((component, values))
     };
     let mut all = Vec::new();
@@ -376,14 +412,16 @@ fn statement(catalog: &Catalog<'_>, words: &json::Statement<'_>) -> Result<State
             Direction::prefer(catalog, &values(catalog, prefer)?, &over, when(catalog, words.when.as_ref())?)?
         }
         (None, Some(direction)) if words.over.is_none() && words.when.is_none() => {
-            let entries: Vec<(&str, f64)> = direction.0.iter().map(|(name, value)| (&*name.0, *value)).collect();
+            let entries: Vec<(&str, f64)> =
+                direction.0.iter().map(|(name, value)| (&*name.0, *value)).collect();
             if let Some((name, _)) = entries.iter().find(|(name, _)| catalog.coordinate(name).is_none()) {
                 return Err(Refusal::new(Code::UnknownName, format_args!("there is no coordinate '{name}'")));
             }
             Direction::from_names(catalog, &entries)?
         }
         _ => {
-            let message = "a statement has either 'prefer', with or without 'over' and 'when', or 'direction'";
+            let message =
+                "a statement has either 'prefer', with or without 'over' and 'when', or 'direction'";
             return Err(Refusal::new(Code::BadRequest, message));
         }
     };

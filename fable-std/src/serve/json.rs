@@ -85,7 +85,9 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, Refusal> {
-        serde_json::from_slice::<Object<Self>>(line).map(|object| object.0).map_err(|error| refuse(line, &error))
+        serde_json::from_slice::<Object<Self>>(line)
+            .map(|object| object.0)
+            .map_err(|error| refuse(line, &error))
     }
 
     /// The keys that are there, `op` and `id` aside.
@@ -143,7 +145,9 @@ pub(super) fn refuse(line: &[u8], error: &serde_json::Error) -> Refusal {
     let code = match error.classify() {
         Category::Data if object => Code::BadRequest,
         // It is JSON, but no f64.
-        Category::Syntax if object && error.to_string().starts_with("number out of range") => Code::OutOfRange,
+        Category::Syntax if object && error.to_string().starts_with("number out of range") => {
+            Code::OutOfRange
+        }
         _ => Code::BadJson,
     };
     // There is but one line: "at line 1 column 17" is "at column 17".

@@ -141,7 +141,9 @@ impl fmt::Display for ServeError {
             Self::Input(error) => write!(f, "the input cannot be read: {error}"),
             Self::Http(error) => error.fmt(f),
             Self::Listen { place, error } => write!(f, "{place}: {error}"),
-            Self::Panicked { thread, reason } => write!(f, "the service has panicked, thread '{thread}': {reason}"),
+            Self::Panicked { thread, reason } => {
+                write!(f, "the service has panicked, thread '{thread}': {reason}")
+            }
         }
     }
 }

@@ -63,7 +63,9 @@ impl Outbox {
 
     /// Places for so many requests, in order; `None` when no more are taken.
     fn reserve(&self, count: usize) -> Option<u64> {
-        let full = |state: &mut State| !state.closed && !state.answers.is_empty() && state.answers.len() + count > WINDOW;
+        let full = |state: &mut State| {
+            !state.closed && !state.answers.is_empty() && state.answers.len() + count > WINDOW
+        };
         let mut state = self.room.wait_while(self.state(), full).unwrap_or_else(PoisonError::into_inner);
         let first = state.base + state.answers.len() as u64;
         let length = state.answers.len() + count;
@@ -119,7 +121,8 @@ impl Outbox {
                     let ready = state.answers.front().is_some_and(Option::is_some);
                     !(ready || state.failed || state.closed && state.answers.is_empty())
                 };
-                let mut state = self.next.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
+                let mut state =
+                    self.next.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
                 while bytes.len() < WRITTEN
                     && let Some(Some(answer)) = state.answers.front_mut()
                 {
@@ -152,7 +155,9 @@ pub(super) fn run(
     // The reader is left alone at the end: it may be waiting for input that never comes.
     let (service, lines) = (service.clone(), Arc::clone(&outbox));
     let reader = move || {
-        let done = caught("reader", || read(service.catalog(), input, |requests| hand_on(&service, &lines, requests)));
+        let done = caught("reader", || {
+            read(service.catalog(), input, |requests| hand_on(&service, &lines, requests))
+        });
         lines.close(done.err());
     };
     thread::Builder::new().name("reader".into()).spawn(reader).map_err(ServeError::Output)?;
@@ -204,7 +209,11 @@ fn hand_on(service: &Service, outbox: &Arc<Outbox>, requests: Vec<Incoming>) -> 
 }
 
 /// Splits the input into lines and reads them, until `take` takes no more. An error comes when the lines before it are handed on.
-fn read(catalog: &Catalog<'_>, mut input: impl Read, mut take: impl FnMut(Vec<Incoming>) -> bool) -> Result<(), ServeError> {
+fn read(
+    catalog: &Catalog<'_>,
+    mut input: impl Read,
+    mut take: impl FnMut(Vec<Incoming>) -> bool,
+) -> Result<(), ServeError> {
     let (mut buffer, mut filled, mut skipping) = (vec![0; CHUNK], 0, false);
     loop {
         if filled == buffer.len() {
@@ -222,7 +231,11 @@ fn read(catalog: &Catalog<'_>, mut input: impl Read, mut take: impl FnMut(Vec<In
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, behind) = rest.split_at(end);
             if !std::mem::take(&mut skipping) {
-                requests.push(if line.len() > MAX_LINE { Incoming::too_long(MAX_LINE) } else { Incoming::read(catalog, line) });
+                requests.push(if line.len() > MAX_LINE {
+                    Incoming::too_long(MAX_LINE)
+                } else {
+                    Incoming::read(catalog, line)
+                });
             }
             rest = behind.get(1..).unwrap_or_default();
         }

@@ -29,7 +29,9 @@ pub fn refuse_decision(
     let declared = catalog.rules().iter().filter(|standing| standing.when.holds(request.context));
     let declared = declared.map(|standing| format!("the catalog's rule '{}'", standing.rule.name));
     let own = wishes.filter_map(|wish| Constraint::of(&[wish]));
-    let own = own.filter(|rule| rule.holds(request.context)).map(|rule| format!("the user's rule '{}'", rule.describe(catalog)));
+    let own = own
+        .filter(|rule| rule.holds(request.context))
+        .map(|rule| format!("the user's rule '{}'", rule.describe(catalog)));
     let held: Vec<String> = declared.chain(own).collect();
     let message = format!("what the request allows is not feasible together with {}", held.join(", "));
     Refusal::new(Code::Infeasible, if held.is_empty() { error.to_string() } else { message })
@@ -63,7 +65,8 @@ impl Questions {
     /// As the service says it; an op that is not such a question is not known here.
     pub fn ask<T: Scalar>(&self, user: &mut User<'_, T>, op: &Op) -> Result<Vec<u8>, Refusal> {
         let answer = self.0.ask(user, op)?;
-        let answer = answer.ok_or_else(|| Refusal::new(Code::UnknownOp, "this is not a question about a user"))?;
+        let answer =
+            answer.ok_or_else(|| Refusal::new(Code::UnknownOp, "this is not a question about a user"))?;
         Ok(line(None, Ok(&answer)))
     }
 }
@@ -86,7 +89,11 @@ fn identifies<T: Scalar>(
 
 impl Labels {
     /// The answer to a question about a user; `None` to everything else.
-    pub(super) fn ask<T: Scalar>(&self, user: &mut User<'_, T>, op: &Op) -> Result<Option<Answer<'_>>, Refusal> {
+    pub(super) fn ask<T: Scalar>(
+        &self,
+        user: &mut User<'_, T>,
+        op: &Op,
+    ) -> Result<Option<Answer<'_>>, Refusal> {
         Ok(Some(match op {
             Op::Recommend { context, feasible, defaults, .. } => {
                 let request = Request { context, feasible, defaults: defaults.as_deref(), at: 0 };
@@ -94,7 +101,9 @@ impl Labels {
                 let (action, score) = user.recommend(&request)?;
                 Answer::Recommended(self.recommended(action, score.to_f64(), left))
             }
-            Op::Waiting { at, .. } => Answer::Waiting { waiting: user.waiting(*at).map(|id| id.to_string()).collect() },
+            Op::Waiting { at, .. } => {
+                Answer::Waiting { waiting: user.waiting(*at).map(|id| id.to_string()).collect() }
+            }
             Op::Posterior { .. } => self.posterior(user)?,
             Op::Contrast { comparison, declared, allowed, .. } => {
                 let trial = declared.map(|contrast| user.trial(contrast)).transpose()?;

@@ -5,8 +5,8 @@ use super::answer::Ruled;
 use super::refusal::Refusal;
 use crate::identify::Allowed;
 use crate::text::{
-    Background, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reaction,
-    RequestText, Rules, Situation, Turn,
+    Background, ContextAdapter, FeedbackAdapter, Onboarding, OnboardingAdapter, Preference, PreferenceText,
+    Reaction, RequestText, Rules, Situation, Turn,
 };
 use fable_core::catalog::When;
 use fable_core::{Action, Catalog, Context, Feasible};
@@ -59,7 +59,12 @@ pub struct Past {
 
 impl Past {
     fn turn(&self) -> Turn<'_> {
-        Turn { request: &self.request, answer: self.answer.as_deref(), action: self.action, reward: self.reward }
+        Turn {
+            request: &self.request,
+            answer: self.answer.as_deref(),
+            action: self.action,
+            reward: self.reward,
+        }
     }
 }
 
@@ -85,13 +90,18 @@ pub(super) fn read(catalog: &Catalog<'_>, words: &Words, reading: ReadAs) -> Res
             let situation = Situation::new(RequestText::new(text)).after(&history);
             let background = words.background.as_deref().map(Background::new);
             let feasible = hard_state(catalog, words.allowed.as_ref());
-            let context = Rules.context(catalog, Situation { background, feasible: feasible.as_ref(), ..situation })?.value;
+            let context = Rules
+                .context(catalog, Situation { background, feasible: feasible.as_ref(), ..situation })?
+                .value;
             Read::Context { context: context_value(catalog, &context) }
         }
-        ReadAs::Preferences => preferences(catalog, Rules.onboarding(catalog, PreferenceText::new(text))?.value),
+        ReadAs::Preferences => {
+            preferences(catalog, Rules.onboarding(catalog, PreferenceText::new(text))?.value)
+        }
         ReadAs::Reward => {
             let said = Rules.feedback(Reaction::new(text)).value;
-            let (corrections, clarifications) = said.map_or((0, 0), |said| (said.corrections, said.clarifications));
+            let (corrections, clarifications) =
+                said.map_or((0, 0), |said| (said.corrections, said.clarifications));
             Read::Reward { reward: said.map(|said| said.reward()), corrections, clarifications }
         }
     })
@@ -110,7 +120,11 @@ fn context_value(catalog: &Catalog<'_>, context: &Context) -> Value {
     let definition = catalog.definition();
     let task = context.task().and_then(|task| definition.tasks.get(task));
     // Levels are tenths: the shortest number that is the same f32.
-    let signals = definition.signals.iter().zip(context.signals()).map(|(name, level)| ((*name).to_owned(), tenths(*level)));
+    let signals = definition
+        .signals
+        .iter()
+        .zip(context.signals())
+        .map(|(name, level)| ((*name).to_owned(), tenths(*level)));
     Value::Object(std::iter::once(("task".to_owned(), json!(task))).chain(signals).collect())
 }
 

@@ -146,11 +146,13 @@ impl From<FeasibleError> for Refusal {
 impl From<OnboardingError> for Refusal {
     fn from(error: OnboardingError) -> Self {
         let code = match error {
-            OnboardingError::UnknownCoordinate | OnboardingError::UnknownValue | OnboardingError::UnknownCondition => {
-                Code::UnknownName
-            }
+            OnboardingError::UnknownCoordinate
+            | OnboardingError::UnknownValue
+            | OnboardingError::UnknownCondition => Code::UnknownName,
             OnboardingError::NoCoordinate => Code::NoCoordinate,
-            OnboardingError::Coefficient | OnboardingError::Response | OnboardingError::Precision => Code::OutOfRange,
+            OnboardingError::Coefficient | OnboardingError::Response | OnboardingError::Precision => {
+                Code::OutOfRange
+            }
             _ => Code::BadDirection,
         };
         Self::new(code, error)

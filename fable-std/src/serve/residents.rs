@@ -44,7 +44,14 @@ impl<'p, T: Scalar> Residents<'p, T> {
     pub(super) fn new(catalog: &Catalog<'_>, bytes: usize, shard: Shard, total: Arc<Count>) -> Self {
         let each = user_bytes::<T>(catalog);
         let capacity = (bytes / each).max(1);
-        Self { cache: LruCache::unbounded(), capacity, share: (capacity / shard.of).max(1), total, each, shard }
+        Self {
+            cache: LruCache::unbounded(),
+            capacity,
+            share: (capacity / shard.of).max(1),
+            total,
+            each,
+            shard,
+        }
     }
 
     /// Bytes that one user takes.
@@ -115,8 +122,9 @@ impl<'p, T: Scalar> Residents<'p, T> {
         let mut number = user_hash(name);
         loop {
             let here = self.cache.peek(&number);
-            let own = here
-                .is_some_and(|known| known.row().name == name && (known.is_known() || known.row().incarnation == incarnation));
+            let own = here.is_some_and(|known| {
+                known.row().name == name && (known.is_known() || known.row().incarnation == incarnation)
+            });
             if own {
                 return Ok(number);
             }

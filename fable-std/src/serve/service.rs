@@ -111,7 +111,11 @@ impl Service {
     ///
     /// # Errors
     /// [`Busy`], when too many wait.
-    pub fn submit(&self, incoming: Incoming, reply: impl FnOnce(Answered) + Send + 'static) -> Result<(), Busy> {
+    pub fn submit(
+        &self,
+        incoming: Incoming,
+        reply: impl FnOnce(Answered) + Send + 'static,
+    ) -> Result<(), Busy> {
         let job = Job { reply: Box::new(reply), incoming };
         let queue = self.0.queues.get(self.thread_of(&job.incoming)).ok_or(Busy)?;
         queue.try_send(Message::One(Box::new(job))).map_err(|error| match error {
@@ -210,23 +214,34 @@ fn run<T: Scalar>(
     let (queues, received): (Vec<_>, Vec<_>) = (0..count).map(|_| sync_channel(QUEUE)).unzip();
     let moved = store.moved();
     let (counters, end) = (Arc::clone(&house.counters), Mutex::default());
-    let service = Service(Arc::new(Shared { catalog, store: Arc::downgrade(store), queues, moved, counters, end }));
+    let service =
+        Service(Arc::new(Shared { catalog, store: Arc::downgrade(store), queues, moved, counters, end }));
     let durable = options.durable && options.store.is_some();
     let ended = AtomicBool::new(false);
     let served = thread::scope(|scope| {
         for (index, messages) in received.into_iter().enumerate() {
-            let engine = Engine::new(policies, &labels, house.clone(), options.cache, Shard { index, of: count });
+            let engine =
+                Engine::new(policies, &labels, house.clone(), options.cache, Shard { index, of: count });
             let mut worker = Worker { engine, house: house.clone(), durable };
             let service = service.clone();
             let work = move || attend(&service, &mut worker, &messages);
-            thread::Builder::new().name("learners".into()).spawn_scoped(scope, work).map_err(ServeError::Output)?;
+            thread::Builder::new()
+                .name("learners".into())
+                .spawn_scoped(scope, work)
+                .map_err(ServeError::Output)?;
         }
         if options.store.is_some() {
             let (service, ended) = (&service, &ended);
             let watch = || store.watch(&|| ended.load(Ordering::Relaxed));
-            thread::Builder::new().name("watcher".into()).spawn_scoped(scope, watch).map_err(ServeError::Output)?;
+            thread::Builder::new()
+                .name("watcher".into())
+                .spawn_scoped(scope, watch)
+                .map_err(ServeError::Output)?;
             let keep = move || keep_house(&**store, service, durable, ended);
-            thread::Builder::new().name("keeper".into()).spawn_scoped(scope, keep).map_err(ServeError::Output)?;
+            thread::Builder::new()
+                .name("keeper".into())
+                .spawn_scoped(scope, keep)
+                .map_err(ServeError::Output)?;
         }
         let done = caught("service", || front(service.clone()));
         ended.store(true, Ordering::Relaxed);
@@ -274,11 +289,15 @@ fn keep_house(store: &dyn Store, service: &Service, durable: bool, ended: &Atomi
 }
 
 /// A panic as an error. What was being worked on is not looked at again.
-pub(super) fn caught<R>(thread: &'static str, work: impl FnOnce() -> Result<R, ServeError>) -> Result<R, ServeError> {
+pub(super) fn caught<R>(
+    thread: &'static str,
+    work: impl FnOnce() -> Result<R, ServeError>,
+) -> Result<R, ServeError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(thread, &*panic)))
 }
 
 fn panicked(thread: &'static str, panic: &(dyn Any + Send)) -> ServeError {
-    let reason = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let reason =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     ServeError::Panicked { thread, reason: reason.unwrap_or("no reason given").to_owned() }
 }

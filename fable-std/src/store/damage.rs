@@ -24,7 +24,8 @@ pub enum Damage {
 }
 
 impl Damage {
-    const ALL: [Self; 7] = [Self::Key, Self::Row, Self::Rules, Self::Journal, Self::Snapshot, Self::Prior, Self::Memory];
+    const ALL: [Self; 7] =
+        [Self::Key, Self::Row, Self::Rules, Self::Journal, Self::Snapshot, Self::Prior, Self::Memory];
 
     /// What a number in the store stands for.
     pub(super) fn of(code: u8) -> Option<Self> {

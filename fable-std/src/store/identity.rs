@@ -50,7 +50,8 @@ impl Identity {
     #[must_use]
     pub fn new<T: Scalar>(policy: &Policy<'_, T>) -> Self {
         let (catalog, settings) = (policy.catalog(), policy.settings());
-        let base = Policy::<T>::new(catalog, *settings).map_or(policy.fingerprint(), |base| base.fingerprint());
+        let base =
+            Policy::<T>::new(catalog, *settings).map_or(policy.fingerprint(), |base| base.fingerprint());
         let identity = json!({
             "catalog": catalog.definition().name,
             CONTENT: content(catalog),
@@ -86,7 +87,11 @@ impl Identity {
             let stored = self.0.get(what).unwrap_or(&Value::Null);
             if stored != given {
                 let what = what.clone();
-                return Err(StoreError::Mismatch { what, stored: stored.to_string(), given: given.to_string() });
+                return Err(StoreError::Mismatch {
+                    what,
+                    stored: stored.to_string(),
+                    given: given.to_string(),
+                });
             }
         }
         Ok(())
@@ -112,15 +117,21 @@ impl Identity {
         // Names live as long as the process, like the catalog.
         let name = |key| self.0.get(key).and_then(Value::as_str).map_or("", |name| &*name.to_owned().leak());
         let same = self.0.get(CONTENT).and_then(Value::as_str) == Some(&content(catalog));
-        let bits =
-            self.0.get("blocks").filter(|_| same).and_then(Value::as_str).and_then(|bits| u128::from_str_radix(bits, 16).ok());
+        let bits = self
+            .0
+            .get("blocks")
+            .filter(|_| same)
+            .and_then(Value::as_str)
+            .and_then(|bits| u128::from_str_radix(bits, 16).ok());
         let defaults = Settings::DEFAULT;
         Settings {
             seed: self.0.get("seed").and_then(Value::as_u64).unwrap_or(defaults.seed),
             noise_variance: number("noise_variance", defaults.noise_variance),
             base_precision: self.0.get("base_precision").and_then(Value::as_f64).or(defaults.base_precision),
             cost_weight: number("cost_weight", defaults.cost_weight),
-            retained: bits.filter(|bits| *bits != catalog.all_blocks().bits()).map_or(defaults.retained, BlockSet::from_bits),
+            retained: bits
+                .filter(|bits| *bits != catalog.all_blocks().bits())
+                .map_or(defaults.retained, BlockSet::from_bits),
             context_adapter: name("context_adapter"),
             feedback_adapter: name("feedback_adapter"),
             ..defaults
@@ -132,6 +143,8 @@ impl Identity {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, StoreError> {
-        serde_json::from_slice(bytes).map(Self).map_err(|_| StoreError::Damaged("its identity cannot be read"))
+        serde_json::from_slice(bytes)
+            .map(Self)
+            .map_err(|_| StoreError::Damaged("its identity cannot be read"))
     }
 }

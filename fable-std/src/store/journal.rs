@@ -91,7 +91,8 @@ impl<'b> Entries<'b> {
         let head = u16::from_le_bytes(*head);
         let flags = head & (TAKES_BACK | WITH_DEFAULTS | ELSEWHERE);
         let length = usize::from(head & !flags);
-        let (record, mut rest) = rest.split_at_checked(length).filter(|_| (1..=MAX_ELSEWHERE_LEN).contains(&length))?;
+        let (record, mut rest) =
+            rest.split_at_checked(length).filter(|_| (1..=MAX_ELSEWHERE_LEN).contains(&length))?;
         let mut number = || {
             let (number, behind) = rest.split_first_chunk()?;
             rest = behind;

@@ -21,7 +21,9 @@
 //! ```
 
 use super::movement::{Refused, Why};
-use super::{Damage, Desk, Identity, Policies, Reach, Resident, Store, StoreError, Stored, UserRow, Writes, wishes};
+use super::{
+    Damage, Desk, Identity, Policies, Reach, Resident, Store, StoreError, Stored, UserRow, Writes, wishes,
+};
 use crate::prior_file;
 use fable_core::catalog::{LonePart, Rename};
 use fable_core::host::HostLearner;
@@ -99,7 +101,11 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     ///
     /// # Errors
     /// A rename that cannot be meant.
-    pub fn new(old: &'m Policy<'m, T>, new: &'m Policy<'m, T>, renames: &'m [Rename<'m>]) -> Result<Self, StoreError> {
+    pub fn new(
+        old: &'m Policy<'m, T>,
+        new: &'m Policy<'m, T>,
+        renames: &'m [Rename<'m>],
+    ) -> Result<Self, StoreError> {
         Migration::new(old, new, renames)?;
         Ok(Self { old, new, renames })
     }
@@ -108,7 +114,10 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     #[must_use]
     pub fn differences(&self) -> [Vec<LonePart<'m>>; 2] {
         let migration = Migration::new(self.old, self.new, self.renames); // as in `new`
-        migration.map_or_else(|_| [vec![], vec![]], |migration| [migration.removed().collect(), migration.added().collect()])
+        migration.map_or_else(
+            |_| [vec![], vec![]],
+            |migration| [migration.removed().collect(), migration.added().collect()],
+        )
     }
 
     /// Migrates everyone of a store into another one; without one it is only tried. `progress` gets how many users are done, and how
@@ -183,7 +192,9 @@ impl<'m, T: Scalar> Migrator<'m, T> {
         let (user, migrated) = match self.carry(pairs, &source) {
             Ok(done) => done,
             // What one user's records say stops nobody else.
-            Err(StoreError::Record(_) | StoreError::State(_)) => return refuse(Some(name), Why::Damaged(Damage::Journal)),
+            Err(StoreError::Record(_) | StoreError::State(_)) => {
+                return refuse(Some(name), Why::Damaged(Damage::Journal));
+            }
             Err(StoreError::Damaged(_)) => return refuse(Some(name), Why::Damaged(Damage::Rules)),
             Err(StoreError::User(damage)) => return refuse(Some(name), Why::Damaged(damage)),
             Err(error) => return Err(error),
@@ -195,8 +206,9 @@ impl<'m, T: Scalar> Migrator<'m, T> {
                 Ok(Some(holder)) if holder != number => return refuse(Some(name), Why::Renumbered),
                 Ok(Some(_)) => {
                     let there = to.user(number, Reach::Whole);
-                    let same =
-                        there.map(|there| there.is_some_and(|there| there.row == user.row && there.snapshot == user.snapshot));
+                    let same = there.map(|there| {
+                        there.is_some_and(|there| there.row == user.row && there.snapshot == user.snapshot)
+                    });
                     return match same {
                         Ok(true) => {
                             report.same += 1;
@@ -222,7 +234,8 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     /// # Errors
     /// Records that cannot be read, or are of another policy.
     pub fn user(&self, stored: &Stored) -> Result<(Stored, Migrated), StoreError> {
-        let prior: Vec<Twice<T>> = stored.prior.as_deref().map(|bytes| self.twice(bytes)).transpose()?.into_iter().collect();
+        let prior: Vec<Twice<T>> =
+            stored.prior.as_deref().map(|bytes| self.twice(bytes)).transpose()?.into_iter().collect();
         let (mut user, migrated) = self.carry(&self.pairs(&prior)?, stored)?;
         if let [prior] = &prior[..] {
             user.prior = Some(prior_file::write(self.new, &prior.new, prior_file::NOBODY)?);
@@ -242,7 +255,8 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     /// A prior is a user to whom nothing has happened yet.
     fn twice(&self, bytes: &[u8]) -> Result<Twice<T>, StoreError> {
         let old = prior_file::read(self.old, bytes)?;
-        let (mut nobody, mut next) = (HostLearner::<T>::for_policy(self.old), HostLearner::<T>::for_policy(self.new));
+        let (mut nobody, mut next) =
+            (HostLearner::<T>::for_policy(self.old), HostLearner::<T>::for_policy(self.new));
         nobody.restore(self.old, bytes)?;
         self.carry_learner((self.old, self.new), &mut nobody, &mut next)?;
         Ok(Twice { old, new: next.posterior().packed().to_vec() })
@@ -255,7 +269,10 @@ impl<'m, T: Scalar> Migrator<'m, T> {
     {
         let mut pairs = vec![(*self.old, *self.new)];
         for Twice { old, new } in priors {
-            pairs.push((prior_file::informed(self.old, Some(old))?, prior_file::informed(self.new, Some(new))?));
+            pairs.push((
+                prior_file::informed(self.old, Some(old))?,
+                prior_file::informed(self.new, Some(new))?,
+            ));
         }
         Ok(pairs)
     }

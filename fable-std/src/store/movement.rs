@@ -99,7 +99,11 @@ impl fmt::Display for Refused {
 ///
 /// # Errors
 /// Stores of different identities, or one that cannot be read or written; whoever was moved before stays moved.
-pub fn move_everyone(from: &dyn Store, to: &dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Result<Moved, StoreError> {
+pub fn move_everyone(
+    from: &dyn Store,
+    to: &dyn Store,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Moved, StoreError> {
     let (here, there) = (from.identity()?, to.identity()?);
     here.admit(&there)?;
     there.admit(&here)?;

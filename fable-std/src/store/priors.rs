@@ -49,7 +49,8 @@ impl<T: Scalar> Priors<T> {
     /// # Errors
     /// A prior that is not one under the policy, or a store that cannot be read or written.
     pub fn open(store: &dyn Store, base: &Policy<'_, T>, given: Option<&[T]>) -> Result<Self, StoreError> {
-        let newcomers = given.map(|packed| Ok::<_, StoreError>((informed(base, Some(packed))?.fingerprint(), packed)));
+        let newcomers =
+            given.map(|packed| Ok::<_, StoreError>((informed(base, Some(packed))?.fingerprint(), packed)));
         let newcomers = newcomers.transpose()?;
         if let Some((fingerprint, packed)) = newcomers
             && !matches!(store.prior(fingerprint), Ok(Some(_)))
@@ -130,8 +131,13 @@ impl<'p, T: Scalar> Policies<'p, T> {
     /// [`RecordError::Policy`] if it is not among these, [`Damage::Prior`] if the store has lost it.
     pub fn of(&self, fingerprint: u64) -> Result<&Policy<'p, T>, StoreError> {
         let mut all = std::iter::once(&self.newcomers).chain(&self.others);
-        let missing =
-            || if self.lost.contains(&fingerprint) { StoreError::User(Damage::Prior) } else { RecordError::Policy.into() };
+        let missing = || {
+            if self.lost.contains(&fingerprint) {
+                StoreError::User(Damage::Prior)
+            } else {
+                RecordError::Policy.into()
+            }
+        };
         all.find(|policy| policy.fingerprint() == fingerprint).ok_or_else(missing)
     }
 }

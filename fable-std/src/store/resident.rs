@@ -245,7 +245,11 @@ impl<'p, T: Scalar> Resident<'p, T> {
         let mut user = self.learner.bind(self.policy, &mut desk.workspace)?;
         while let Some(step) = user.next(command)? {
             let record = encode_event(step.event(), &mut buffer)?;
-            let note = if matches!(step.event(), Event::Decision { .. } | Event::Unlearn { .. }) { note } else { Note::None };
+            let note = if matches!(step.event(), Event::Decision { .. } | Event::Unlearn { .. }) {
+                note
+            } else {
+                Note::None
+            };
             if !self.known {
                 sink.user(hash, &self.row);
                 self.known = true;
@@ -275,7 +279,12 @@ impl<'p, T: Scalar> Resident<'p, T> {
     ///
     /// # Errors
     /// Rules of another catalog, or too many of them; nothing has happened then.
-    pub fn wish(&mut self, desk: &mut Desk<'_, T>, writes: &mut Writes, wishes: &Wishes) -> Result<(), StoreError> {
+    pub fn wish(
+        &mut self,
+        desk: &mut Desk<'_, T>,
+        writes: &mut Writes,
+        wishes: &Wishes,
+    ) -> Result<(), StoreError> {
         let document = wishes.encode(self.policy.catalog())?;
         self.run(desk, writes, &mut Command::user_rules(&wishes.list()), Note::None)?;
         self.introduce(writes);

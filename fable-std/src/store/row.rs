@@ -41,7 +41,9 @@ impl UserRow {
         let damaged = StoreError::Damaged("a user's row is too short");
         let Some((header, rest)) = bytes.split_at_checked(HEADER_LEN) else { return Err(damaged) };
         let Some((incarnation, name)) = rest.split_first_chunk() else { return Err(damaged) };
-        let name = std::str::from_utf8(name).map_err(|_| StoreError::Damaged("a user's name is no text"))?.to_owned();
+        let name = std::str::from_utf8(name)
+            .map_err(|_| StoreError::Damaged("a user's name is no text"))?
+            .to_owned();
         Ok(Self { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name })
     }
 }

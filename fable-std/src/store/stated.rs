@@ -11,7 +11,10 @@ use fable_core::record::decode_event;
 ///
 /// # Errors
 /// Events that cannot be read.
-pub fn stated<'s>(catalog: &Catalog<'_>, journal: impl IntoIterator<Item = &'s Segment>) -> Result<Vec<Stated>, StoreError> {
+pub fn stated<'s>(
+    catalog: &Catalog<'_>,
+    journal: impl IntoIterator<Item = &'s Segment>,
+) -> Result<Vec<Stated>, StoreError> {
     let mut stated = Vec::new();
     for entry in journal.into_iter().flat_map(|segment| segment.from(0)) {
         match decode_event(catalog, entry?.record)? {

@@ -72,7 +72,9 @@ impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Foreign => f.write_str("the file is no exported user"),
-            Self::Version { found } => write!(f, "the file has version {found}, this program reads version {VERSION}"),
+            Self::Version { found } => {
+                write!(f, "the file has version {found}, this program reads version {VERSION}")
+            }
             Self::Damaged => f.write_str("the file is damaged or not complete"),
             Self::Name => write!(f, "the name of a user must have 1 to {MAX_NAME} bytes"),
             Self::Address => f.write_str("the snapshot is addressed to another user"),
@@ -106,8 +108,8 @@ pub fn write(stored: &Stored) -> Result<Vec<u8>, StoreError> {
     bytes.extend_from_slice(&header.encode());
     let memory = stored.memory.encode();
     for part in [&stored.wishes[..], stored.prior.as_deref().unwrap_or_default(), &memory] {
-        let length =
-            u32::try_from(part.len()).map_err(|_| StoreError::Damaged("the words of rules, a prior or a memory are too long"))?;
+        let length = u32::try_from(part.len())
+            .map_err(|_| StoreError::Damaged("the words of rules, a prior or a memory are too long"))?;
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(part);
     }
@@ -158,7 +160,8 @@ pub fn read(bytes: &[u8]) -> Result<Stored, StoreError> {
     if name.is_empty() || name.len() > MAX_NAME {
         return Err(TransferError::Name.into());
     }
-    let row = UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
+    let row =
+        UserRow { header: Header::decode(header)?, incarnation: u32::from_le_bytes(*incarnation), name };
     let segment = Segment::read(seen, rest)?;
     let near = row.header.user.wrapping_sub(user_hash(&row.name)) < super::NEAR;
     if !near
@@ -209,16 +212,16 @@ impl Arrival {
         if incarnation > MAX_INCARNATION {
             return Err(TransferError::Incarnation.into());
         }
-        if stored
-            .snapshot
-            .as_ref()
-            .is_some_and(|(_, bytes)| prior_file::header(bytes).map_or(0, |header| header.user) != stored.row.header.user)
-        {
+        if stored.snapshot.as_ref().is_some_and(|(_, bytes)| {
+            prior_file::header(bytes).map_or(0, |header| header.user) != stored.row.header.user
+        }) {
             return Err(TransferError::Damaged.into());
         }
         let before = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
-        let snapshot = if entries - before >= SNAPSHOT_EVERY { Some(resident.learner().to_bytes()?) } else { None };
-        stored.prior = prior.map(|packed| prior_file::write(base, &packed, prior_file::NOBODY)).transpose()?;
+        let snapshot =
+            if entries - before >= SNAPSHOT_EVERY { Some(resident.learner().to_bytes()?) } else { None };
+        stored.prior =
+            prior.map(|packed| prior_file::write(base, &packed, prior_file::NOBODY)).transpose()?;
         Ok(Self { stored, entries, incarnation: Some(incarnation), snapshot })
     }
 
@@ -297,6 +300,10 @@ impl Arrival {
 ///
 /// # Errors
 /// A file or an event that cannot be used, or a store that has the user. Nothing has changed then.
-pub fn import<T: Scalar>(store: &dyn Store, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<String, StoreError> {
+pub fn import<T: Scalar>(
+    store: &dyn Store,
+    policy: &Policy<'_, T>,
+    bytes: &[u8],
+) -> Result<String, StoreError> {
     Arrival::check(policy, bytes)?.enter(store)
 }

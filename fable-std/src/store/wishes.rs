@@ -71,7 +71,11 @@ impl Wishes {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] for a document that [`encode`](Self::encode) did not write, names of another catalog included.
-    pub fn of(catalog: &Catalog<'_>, wishes: impl IntoIterator<Item = UserRule>, document: &[u8]) -> Result<Self, StoreError> {
+    pub fn of(
+        catalog: &Catalog<'_>,
+        wishes: impl IntoIterator<Item = UserRule>,
+        document: &[u8],
+    ) -> Result<Self, StoreError> {
         let mut found = Self::default();
         let mut left: Vec<UserRule> = Vec::new();
         for wish in wishes {
@@ -98,7 +102,8 @@ impl Wishes {
     fn add(&mut self, wish: UserRule) {
         let Some(mut new) = Constraint::of(&[wish]) else { return };
         let beside = |rule: &&mut Constraint| {
-            (rule.effect, rule.component, rule.when) == (Effect::Require, new.component, new.when) && new.effect == rule.effect
+            (rule.effect, rule.component, rule.when) == (Effect::Require, new.component, new.when)
+                && new.effect == rule.effect
         };
         match self.rules.iter_mut().find(beside) {
             Some(rule) => rule.values.append(&mut new.values),
@@ -109,7 +114,8 @@ impl Wishes {
     /// The wishes as a learner has them, each once.
     #[must_use]
     pub fn list(&self) -> Vec<UserRule> {
-        let switches = (!self.layer).then_some(UserRule::Off).into_iter().chain(self.memory.map(UserRule::Remember));
+        let switches =
+            (!self.layer).then_some(UserRule::Off).into_iter().chain(self.memory.map(UserRule::Remember));
         let mut list = Vec::new();
         for wish in self.rules.iter().flat_map(Constraint::wishes).chain(switches) {
             if !list.contains(&wish) {
@@ -138,7 +144,8 @@ impl Wishes {
 /// # Errors
 /// [`StoreError::Damaged`] for anything that [`Wishes::encode`] did not write, names of another catalog included.
 pub fn decode(catalog: &Catalog<'_>, document: &[u8]) -> Result<Vec<Constraint>, StoreError> {
-    let rules = rows(document).and_then(|rows| rows.into_iter().map(|row| constraint(catalog, row)).collect());
+    let rules =
+        rows(document).and_then(|rows| rows.into_iter().map(|row| constraint(catalog, row)).collect());
     rules.ok_or(StoreError::Damaged("a user's rules cannot be read"))
 }
 
@@ -172,7 +179,8 @@ fn row(catalog: &Catalog<'_>, constraint: &Constraint) -> Option<Row> {
 
 fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
     let component = catalog.component(&row.component)?;
-    let values: Vec<u8> = row.values.iter().map(|value| catalog.value(component, value)).collect::<Option<_>>()?;
+    let values: Vec<u8> =
+        row.values.iter().map(|value| catalog.value(component, value)).collect::<Option<_>>()?;
     let when = match row.when.as_deref().map(|when| (when, when.strip_prefix("task="))) {
         None => When::Always,
         Some((_, Some(task))) => When::Task(catalog.task(task).ok()?),
@@ -191,9 +199,14 @@ fn constraint(catalog: &Catalog<'_>, row: Row) -> Option<Constraint> {
 ///
 /// # Errors
 /// [`StoreError::Damaged`] for anything that [`Wishes::encode`] did not write.
-pub fn carried(document: &[u8], renames: &[Rename<'_>], catalog: &Catalog<'_>) -> Result<Vec<u8>, StoreError> {
+pub fn carried(
+    document: &[u8],
+    renames: &[Rename<'_>],
+    catalog: &Catalog<'_>,
+) -> Result<Vec<u8>, StoreError> {
     let rows = rows(document).ok_or(StoreError::Damaged("a user's rules cannot be read"))?;
-    let rules = rows.into_iter().filter_map(|row| constraint(catalog, renamed(row, renames, catalog)?)).collect();
+    let rules =
+        rows.into_iter().filter_map(|row| constraint(catalog, renamed(row, renames, catalog)?)).collect();
     Wishes { rules, ..Wishes::default() }.encode(catalog)
 }
 
@@ -211,7 +224,8 @@ fn renamed(row: Row, renames: &[Rename<'_>], catalog: &Catalog<'_>) -> Option<Ro
         let from = format!("{}={value}", row.component);
         let own = renames.iter().find(|rename| rename.kind == RenameKind::Value && rename.from == from);
         let to = own.map_or_else(|| format!("{component}={value}"), |rename| rename.to.to_owned());
-        let taken = own.is_none() && renames.iter().any(|rename| rename.kind == RenameKind::Value && rename.to == to);
+        let taken =
+            own.is_none() && renames.iter().any(|rename| rename.kind == RenameKind::Value && rename.to == to);
         let (_, value) = to.split_once('=').filter(|_| !taken)?;
         catalog.value(place, value).map(|_| value.to_owned())
     };

@@ -23,7 +23,8 @@ fn play<T: Scalar>(text: &mut String, catalog: &Catalog<'_>, settings: Settings<
     let (tasks, signals) = (catalog.definition().tasks.len(), catalog.definition().signals.len());
     for round in 0..24_u16 {
         let task = if tasks == 0 || round % 5 == 4 { None } else { Some(usize::from(round) % tasks) };
-        let levels: Vec<f32> = (0..signals).map(|signal| ((signal * 7 + usize::from(round) * 3) % 11) as f32 / 10.0).collect();
+        let levels: Vec<f32> =
+            (0..signals).map(|signal| ((signal * 7 + usize::from(round) * 3) % 11) as f32 / 10.0).collect();
         let context = Context::new(catalog, task, &levels).ok()?;
         match ana.decide(&context, &Feasible::all(catalog)) {
             Err(error) => drop(writeln!(text, "{error}")),

@@ -9,7 +9,11 @@ use fable_std::text::Rules;
 fn fingerprint(sources: &[&str]) -> u64 {
     let code = |source: &&str| -> String {
         let own = source.split("#[cfg(test)]").next().unwrap_or_default();
-        own.lines().map(str::trim).filter(|line| !line.starts_with("//")).flat_map(str::split_whitespace).collect()
+        own.lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with("//"))
+            .flat_map(str::split_whitespace)
+            .collect()
     };
     fable_core::user_hash(&sources.iter().map(code).collect::<String>())
 }

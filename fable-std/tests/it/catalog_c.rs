@@ -34,7 +34,11 @@ fn build(name: &str, rust_file: Option<&Path>) -> PathBuf {
     build.args(["host", folder.to_str().unwrap()]).env("CARGO", env!("CARGO")).env_remove("FABLE_CATALOG");
     build.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated"));
     // The size does not matter here, and a quick build has the same bits.
-    build.envs([("CARGO_PROFILE_C_OPT_LEVEL", "1"), ("CARGO_PROFILE_C_CODEGEN_UNITS", "16"), ("CARGO_PROFILE_C_LTO", "thin")]);
+    build.envs([
+        ("CARGO_PROFILE_C_OPT_LEVEL", "1"),
+        ("CARGO_PROFILE_C_CODEGEN_UNITS", "16"),
+        ("CARGO_PROFILE_C_LTO", "thin"),
+    ]);
     if let Some(file) = rust_file {
         build.env("FABLE_CATALOG", file);
     }
@@ -52,10 +56,19 @@ const C: &[&str] = &["cc", "-std=c99"];
 const CPP: &[&str] = &["c++", "-std=c++11", "-x", "c++"];
 
 /// Compiles the program for a header in a folder and links it.
-fn compile(compiler: &[&str], library: &Path, header: &Path, prefix: &str, flags: &[&str]) -> (Output, PathBuf) {
+fn compile(
+    compiler: &[&str],
+    library: &Path,
+    header: &Path,
+    prefix: &str,
+    flags: &[&str],
+) -> (Output, PathBuf) {
     let program = header.with_extension(compiler[0]);
     let mut command = Command::new(compiler[0]);
-    command.args(&compiler[1..]).args(["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]).args(flags);
+    command
+        .args(&compiler[1..])
+        .args(["-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"])
+        .args(flags);
     command.args([
         format!("-DHEADER=\"{}\"", header.display()),
         format!("-DLOWER={prefix}"),
@@ -73,7 +86,8 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
     let (tasks, signals) = (catalog.definition().tasks.len(), catalog.definition().signals.len());
     for round in 0..24_usize {
         let task = if tasks == 0 || round % 5 == 4 { None } else { Some(round % tasks) };
-        let levels: Vec<f32> = (0..signals).map(|signal| ((signal * 7 + round * 3) % 11) as f32 / 10.0).collect();
+        let levels: Vec<f32> =
+            (0..signals).map(|signal| ((signal * 7 + round * 3) % 11) as f32 / 10.0).collect();
         let context = Context::new(catalog, task, &levels).unwrap();
         let mut user = ana.user();
         match user.decide(&fable_core::Request::new(&context, &Feasible::all(catalog))) {
@@ -81,9 +95,17 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
             Err(error) => panic!("{error}"),
             Ok(decision) => {
                 let reward = ((decision.action.index() * 7 + round * 3) % 9) as f64 / 4.0 - 1.0;
-                let values: Vec<String> = catalog.values(decision.action).unwrap().iter().map(u8::to_string).collect();
+                let values: Vec<String> =
+                    catalog.values(decision.action).unwrap().iter().map(u8::to_string).collect();
                 user.feedback(decision.id, reward).unwrap();
-                writeln!(out, "0 {} {:016x} {} 0", decision.action.0, decision.baseline.to_bits(), values.join(" ")).unwrap();
+                writeln!(
+                    out,
+                    "0 {} {:016x} {} 0",
+                    decision.action.0,
+                    decision.baseline.to_bits(),
+                    values.join(" ")
+                )
+                .unwrap();
             }
         }
     }
@@ -92,13 +114,16 @@ fn expected(catalog: &Catalog<'_>, settings: Settings<'_>) -> String {
         out,
         "{} {:016x}",
         bytes.len(),
-        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| { (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3) })
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        })
     )
     .unwrap();
     for action in 0..catalog.actions() {
         let mut told = String::new();
         catalog.instruct(fable_core::Action(action as u16), &mut told).unwrap();
-        writeln!(out, "{}", told.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()).unwrap();
+        writeln!(out, "{}", told.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat())
+            .unwrap();
     }
     out
 }
@@ -175,9 +200,17 @@ fn a_library_that_was_built_for_a_catalog_links_with_its_header_alone() {
         assert_eq!(succeeded(&Command::new(program).output().unwrap()), expected(catalog, settings));
     }
     let (output, _) = compile(C, &built, &path("other.h"), "lamp", &["-DBUILTIN"]);
-    assert!(!output.status.success() && text(&output.stderr).contains("fable_catalog_"), "{}", text(&output.stderr));
+    assert!(
+        !output.status.success() && text(&output.stderr).contains("fable_catalog_"),
+        "{}",
+        text(&output.stderr)
+    );
     let (output, _) = compile(C, library(), &path("lamp.h"), "lamp", &["-DBUILTIN"]);
-    assert!(!output.status.success() && text(&output.stderr).contains("fable_catalog_"), "{}", text(&output.stderr));
+    assert!(
+        !output.status.success() && text(&output.stderr).contains("fable_catalog_"),
+        "{}",
+        text(&output.stderr)
+    );
 }
 
 /// What was changed by hand is refused when the policy is made, and another fable.h when it is compiled.
@@ -186,9 +219,11 @@ fn a_changed_header_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let header = folder.path().join("tau2.h");
     let code = succeeded(&fable(&["catalog", "c", "tau2"]));
-    for (from, to) in
-        [("0.02}", "0.03}"), ("/* noise_variance */ 0.25", "/* noise_variance */ 0.5"), ("{\"style\"", "{\"manner\"")]
-    {
+    for (from, to) in [
+        ("0.02}", "0.03}"),
+        ("/* noise_variance */ 0.25", "/* noise_variance */ 0.5"),
+        ("{\"style\"", "{\"manner\""),
+    ] {
         assert_eq!(code.matches(from).count(), 1, "{from}");
         fs::write(&header, code.replace(from, to)).unwrap();
         let (output, program) = compile(C, library(), &header, "tau2", &[]);
@@ -217,17 +252,23 @@ fn what_c_cannot_have_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("a text of C ends at a zero byte"), "{}", text(&output.stderr));
     let arena = Arena::new();
-    let zero =
-        "name = \"z\"\n[[components]]\nname = \"c\"\nvalues = [{ name = \"v\" }]\n[dictionary]\nblocks = [{ of = \"c\" }]\n";
+    let zero = "name = \"z\"\n[[components]]\nname = \"c\"\nvalues = [{ name = \"v\" }]\n[dictionary]\nblocks = [{ of = \"c\" }]\n";
     let catalog = catalogs::read(&arena, "z.toml", zero).unwrap();
     let settings = Settings { feedback_adapter: "a\0b", ..Settings::DEFAULT };
     let heading = generate::Heading { source: "z.toml", name: None };
-    assert_eq!(generate::c(&catalog, &settings, &heading).unwrap_err(), generate::GenerateError::Zero("a\\0b".into()));
+    assert_eq!(
+        generate::c(&catalog, &settings, &heading).unwrap_err(),
+        generate::GenerateError::Zero("a\\0b".into())
+    );
 }
 
 /// The header beside the Arduino sketch is that of the TOML file beside it.
 #[test]
 fn the_header_of_the_sketch_is_what_is_generated() {
     let generated = succeeded(&fable(&["catalog", "c", &format!("{LAMP}/lamp.toml")]));
-    assert_eq!(fs::read_to_string(format!("{LAMP}/lamp.h")).unwrap(), generated, "run `fable catalog c` in {LAMP}");
+    assert_eq!(
+        fs::read_to_string(format!("{LAMP}/lamp.h")).unwrap(),
+        generated,
+        "run `fable catalog c` in {LAMP}"
+    );
 }

@@ -1,7 +1,9 @@
 //! Catalogs as TOML files: any catalog survives being written and read, and any text is a catalog or a mistake.
 
 use fable_core::Catalog;
-use fable_core::catalog::{AGENT, Block, Component, Condition, Contrast, Definition, Part, RUBRIC, TAU2, Term, Value};
+use fable_core::catalog::{
+    AGENT, Block, Component, Condition, Contrast, Definition, Part, RUBRIC, TAU2, Term, Value,
+};
 use fable_std::catalogs::{self, Arena, CatalogFileError, read, write};
 use fable_std::toml_file::{FileError, MAX_BYTES};
 use proptest::prelude::*;
@@ -46,15 +48,28 @@ impl Tape<'_> {
     }
 
     fn text<'a>(&mut self, arena: &'a Arena) -> &'a str {
-        let pieces =
-            ["", "Answer.", "\"", "'", "\\", "\n", "\r\n", "\t", "\u{0}", "\u{7f}", "'''", "\"\"\"", "#", "{", "\u{e4}", " "];
+        let pieces = [
+            "", "Answer.", "\"", "'", "\\", "\n", "\r\n", "\t", "\u{0}", "\u{7f}", "'''", "\"\"\"", "#", "{",
+            "\u{e4}", " ",
+        ];
         let pieces: String = (0..self.below(6)).map(|_| self.pick(&pieces)).collect();
         arena.alloc_str(&pieces)
     }
 
     fn double(&mut self) -> f64 {
         let fraction = self.below(1 << 30) as f64 / f64::from(1 << 30);
-        self.pick(&[0.0, -0.0, 0.1, 1.0 / 3.0, 5e-324, 1e-300, 99.999_999_999_999_99, 100.0, fraction, 100.0 * fraction])
+        self.pick(&[
+            0.0,
+            -0.0,
+            0.1,
+            1.0 / 3.0,
+            5e-324,
+            1e-300,
+            99.999_999_999_999_99,
+            100.0,
+            fraction,
+            100.0 * fraction,
+        ])
     }
 
     fn single(&mut self) -> f32 {
@@ -66,13 +81,15 @@ impl Tape<'_> {
 fn component<'a>(tape: &mut Tape<'_>, arena: &'a Arena, name: &'a str) -> Component<'a> {
     let count = 1 + tape.below(5);
     let names = tape.names(arena, count);
-    let values: Vec<_> = names.into_iter().map(|name| Value::new(name, tape.text(arena), tape.double())).collect();
+    let values: Vec<_> =
+        names.into_iter().map(|name| Value::new(name, tape.text(arena), tape.double())).collect();
     let null = tape.pick(&[None, Some(0)]).map(|_: u8| tape.position(count));
     Component { null, ..Component::new(name, arena.alloc_slice_copy(&values)) }
 }
 
 fn block(tape: &mut Tape<'_>, definition: &Definition<'_>) -> Block {
-    let components: Vec<u8> = (0..=tape.below(3)).map(|_| tape.position(definition.components.len())).collect();
+    let components: Vec<u8> =
+        (0..=tape.below(3)).map(|_| tape.position(definition.components.len())).collect();
     let mut block = tape.pick(&[Block::product(&components), Block::complete()]);
     if tape.below(3) == 1 {
         block = block.per_task();
@@ -111,8 +128,14 @@ fn term<'a>(tape: &mut Tape<'_>, arena: &'a Arena, definition: &Definition<'a>) 
     Term::new(tape.pick(&[1.0, -1.0]) * tape.double(), when, arena.alloc_slice_copy(&parts))
 }
 
-fn contrast<'a>(tape: &mut Tape<'_>, arena: &'a Arena, definition: &Definition<'a>, name: &'a str) -> Contrast<'a> {
-    let over: Vec<u8> = definition.components.iter().map(|component| tape.position(component.values.len())).collect();
+fn contrast<'a>(
+    tape: &mut Tape<'_>,
+    arena: &'a Arena,
+    definition: &Definition<'a>,
+    name: &'a str,
+) -> Contrast<'a> {
+    let over: Vec<u8> =
+        definition.components.iter().map(|component| tape.position(component.values.len())).collect();
     let mut prefer = over.clone();
     let differs = tape.below(over.len());
     prefer[differs] = tape.position(definition.components[differs].values.len());
@@ -163,15 +186,22 @@ fn definition<'a>(tape: &mut Tape<'_>, arena: &'a Arena) -> Definition<'a> {
 fn the_definitions_of_the_properties_have_everything() {
     let (mut blocks, mut terms, mut contrasts, mut clashes) = (0, 0, 0, 0);
     for seed in 0..200_u32 {
-        let numbers: Vec<u32> = (0..300).map(|index: u32| (index + 300 * seed).wrapping_mul(2_654_435_761) >> 7).collect();
+        let numbers: Vec<u32> =
+            (0..300).map(|index: u32| (index + 300 * seed).wrapping_mul(2_654_435_761) >> 7).collect();
         let arena = Arena::new();
         let definition = definition(&mut Tape(numbers.iter()), &arena);
-        blocks += usize::from(definition.blocks.iter().any(|block| block.is_complete() || block.is_without_null()));
+        blocks +=
+            usize::from(definition.blocks.iter().any(|block| block.is_complete() || block.is_without_null()));
         terms += usize::from(definition.terms.iter().any(|term| term.applies.len() > 1));
         contrasts += usize::from(definition.contrasts.len() > 1);
-        clashes += usize::from(definition.components.iter().any(|component| definition.signals.contains(&component.name)));
+        clashes += usize::from(
+            definition.components.iter().any(|component| definition.signals.contains(&component.name)),
+        );
     }
-    assert!(blocks > 10 && terms > 10 && contrasts > 10 && clashes > 10, "{blocks} {terms} {contrasts} {clashes}");
+    assert!(
+        blocks > 10 && terms > 10 && contrasts > 10 && clashes > 10,
+        "{blocks} {terms} {contrasts} {clashes}"
+    );
 }
 
 proptest! {
@@ -227,10 +257,16 @@ fn open_takes_names_and_files() {
     }
     assert_eq!(open(write(&RUBRIC).as_bytes()).unwrap().definition(), RUBRIC.definition());
     for name in ["golf", "", "agents", "toml", ".toml "] {
-        assert!(matches!(catalogs::open(name), Err(CatalogFileError::NoSuchCatalog(wrong)) if wrong == name), "{name:?}");
+        assert!(
+            matches!(catalogs::open(name), Err(CatalogFileError::NoSuchCatalog(wrong)) if wrong == name),
+            "{name:?}"
+        );
     }
     for path in ["missing.toml", "./missing", "agent.toml", "/"] {
-        assert!(matches!(catalogs::open(path), Err(CatalogFileError::File(FileError::Unreadable { .. }))), "{path}");
+        assert!(
+            matches!(catalogs::open(path), Err(CatalogFileError::File(FileError::Unreadable { .. }))),
+            "{path}"
+        );
     }
 }
 

@@ -45,7 +45,10 @@ fn components_values_and_actions() {
     assert_eq!(told(&nine), "long.toml:43:8: a catalog needs between 1 and 8 components");
     assert!(read(&Arena::new(), "", &file(component("a0", 256))).is_ok());
     for values in [0, 257, 1000] {
-        assert_eq!(told(&file(component("a0", values))), "long.toml:3:8: a component needs between 1 and 256 values");
+        assert_eq!(
+            told(&file(component("a0", values))),
+            "long.toml:3:8: a component needs between 1 and 256 values"
+        );
     }
     assert!(read(&Arena::new(), "", &file(component("a0", 32) + &component("b", 32))).is_ok());
     assert_eq!(
@@ -59,16 +62,24 @@ fn terms_and_contrasts() {
     let head = "name = \"long\"\n";
     let term = |_: &str| "[[terms]]\nweight = 1\nany_of.c = \"a0\"\n".to_owned();
     assert!(read(&Arena::new(), "", &(small(head) + &many(64, term))).is_ok());
-    assert_eq!(told(&(small(head) + &many(65, term))), "long.toml:203:10: a default score can have at most 64 terms");
-    let contrast = |name: &str| format!("[[contrasts]]\nname = \"{name}\"\nprefer.c = \"a0\"\nover.c = \"a1\"\n");
+    assert_eq!(
+        told(&(small(head) + &many(65, term))),
+        "long.toml:203:10: a default score can have at most 64 terms"
+    );
+    let contrast =
+        |name: &str| format!("[[contrasts]]\nname = \"{name}\"\nprefer.c = \"a0\"\nover.c = \"a1\"\n");
     assert!(read(&Arena::new(), "", &(small(head) + &many(64, contrast))).is_ok());
-    assert_eq!(told(&(small(head) + &many(65, contrast))), "long.toml:267:8: a catalog can declare at most 64 contrasts");
+    assert_eq!(
+        told(&(small(head) + &many(65, contrast))),
+        "long.toml:267:8: a catalog can declare at most 64 contrasts"
+    );
 }
 
 /// A file with every product of seven components of two values each, first shared, then per task.
 fn products(tasks: usize, count: usize) -> String {
     let all = ["\"a0\",", "\"a1\",", "\"a2\",", "\"a3\",", "\"a4\",", "\"a5\",", "\"a6\","];
-    let names = |bits: usize| (0..7).filter(|bit| bits >> bit & 1 == 1).map(|bit| all[bit]).collect::<String>();
+    let names =
+        |bits: usize| (0..7).filter(|bit| bits >> bit & 1 == 1).map(|bit| all[bit]).collect::<String>();
     let block = |bits, per_task| format!("  {{ of = [{}], per_task = {per_task} }},\n", names(bits));
     let blocks = (1..128).map(|bits| block(bits, false)).chain((1..128).map(|bits| block(bits, true)));
     let blocks: String = blocks.take(count).collect();
@@ -81,7 +92,10 @@ fn products(tasks: usize, count: usize) -> String {
 fn blocks_and_coordinates() {
     let (before, last) = (2 + 6 * 7 + 2, 129);
     assert!(read(&Arena::new(), "", &products(1, 128)).is_ok());
-    assert_eq!(told(&products(1, 129)), format!("long.toml:{}:3: a dictionary needs between 1 and 128 blocks", before + last));
+    assert_eq!(
+        told(&products(1, 129)),
+        format!("long.toml:{}:3: a dictionary needs between 1 and 128 blocks", before + last)
+    );
     // Per task each product of so many components has 64 times 2^so many coordinates.
     let text = products(64, 127).replace("per_task = false", "per_task = true");
     let mut sum = 0;
@@ -90,7 +104,6 @@ fn blocks_and_coordinates() {
         sum <= 8192
     });
     let line = before + fitting.count() + 1;
-    let says =
-        "a dictionary can have at most 8192 coordinates; this block is too much; leave it out, or take values or tasks away";
+    let says = "a dictionary can have at most 8192 coordinates; this block is too much; leave it out, or take values or tasks away";
     assert_eq!(told(&text), format!("long.toml:{line}:3: {says}"));
 }

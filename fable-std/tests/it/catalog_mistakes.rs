@@ -595,7 +595,10 @@ lamp.toml:3:21: a dictionary needs between 1 and 128 blocks
       |                     ^^";
     let text = "name = \"lamp\"\ncomponents = [{ name = \"light\", values = [{ name = \"warm\" }] }]\ndictionary.blocks = []\n";
     assert_eq!(told(text), says.trim_start());
-    assert_eq!(told(""), "lamp.toml:1:1: a catalog needs a name; write name = \"...\" at the top\n    1 | \n      | ^");
+    assert_eq!(
+        told(""),
+        "lamp.toml:1:1: a catalog needs a name; write name = \"...\" at the top\n    1 | \n      | ^"
+    );
 }
 
 #[test]

@@ -42,14 +42,18 @@ impl Crate {
         );
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         fs::copy(LOCK, folder.join("Cargo.lock")).unwrap();
-        let mut library = "#![no_std]\n//! Generated catalogs.\n#![deny(missing_docs, unsafe_code)]\n".to_owned();
-        let mut main =
-            format!("include!({:?});\nfn main() {{\n", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/generated/report.rs"));
+        let mut library =
+            "#![no_std]\n//! Generated catalogs.\n#![deny(missing_docs, unsafe_code)]\n".to_owned();
+        let mut main = format!(
+            "include!({:?});\nfn main() {{\n",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/generated/report.rs")
+        );
         for (module, code) in modules {
             fs::write(folder.join("src").join(format!("{module}.rs")), code).unwrap();
             let at = format!("{name}::{module}").replace('-', "_");
             writeln!(library, "/// A catalog.\npub mod {module};").unwrap();
-            writeln!(main, "println!(\"= {module}\\n{{}}\", report(&{at}::CATALOG, {at}::SETTINGS));").unwrap();
+            writeln!(main, "println!(\"= {module}\\n{{}}\", report(&{at}::CATALOG, {at}::SETTINGS));")
+                .unwrap();
             writeln!(main, "assert_eq!({at}::POLICY.settings(), &{at}::SETTINGS);").unwrap();
             writeln!(main, "assert_eq!({at}::STATE_LEN, {at}::CATALOG.state_len());").unwrap();
             writeln!(main, "assert_eq!({at}::WORKSPACE_LEN, {at}::CATALOG.workspace_len());").unwrap();
@@ -68,7 +72,8 @@ impl Crate {
     fn command(&self, arguments: &[&str]) -> Command {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated");
         let mut cargo = Command::new(env!("CARGO"));
-        let (options, rest) = arguments.split_at(arguments.iter().position(|own| *own == "--").unwrap_or(arguments.len()));
+        let (options, rest) =
+            arguments.split_at(arguments.iter().position(|own| *own == "--").unwrap_or(arguments.len()));
         cargo.args(options).args(["--offline", "--quiet"]).args(rest);
         cargo.current_dir(&self.0).env("CARGO_TARGET_DIR", target).env_remove("RUSTFLAGS");
         cargo
@@ -85,11 +90,17 @@ fn readme_lamp(folder: &Path) -> String {
 
 /// As wide as catalogs get: 256 values, and eight components.
 fn wide(folder: &Path) -> [String; 2] {
-    let values = |count: usize| (0..count).map(|value| format!("{{ name = \"{value}\" }}, ")).collect::<Vec<_>>().concat();
-    let component = |name: &str, count| format!("[[components]]\nname = \"{name}\"\nvalues = [{}]\n", values(count));
-    let bytes = format!("name = \"bytes\"\n{}[dictionary]\nblocks = [{{ of = \"byte\" }}]\n", component("byte", 256));
+    let values = |count: usize| {
+        (0..count).map(|value| format!("{{ name = \"{value}\" }}, ")).collect::<Vec<_>>().concat()
+    };
+    let component =
+        |name: &str, count| format!("[[components]]\nname = \"{name}\"\nvalues = [{}]\n", values(count));
+    let bytes =
+        format!("name = \"bytes\"\n{}[dictionary]\nblocks = [{{ of = \"byte\" }}]\n", component("byte", 256));
     let eight: String = ["a", "b", "c", "d", "e", "f", "g", "h"].map(|name| component(name, 2)).concat();
-    let eight = format!("name = \"eight\"\n{eight}[dictionary]\nblocks = [{{ of = \"a\" }}, {{ of = [\"h\", \"b\", \"d\"] }}]\n");
+    let eight = format!(
+        "name = \"eight\"\n{eight}[dictionary]\nblocks = [{{ of = \"a\" }}, {{ of = [\"h\", \"b\", \"d\"] }}]\n"
+    );
     [("bytes.toml", bytes), ("eight.toml", eight)].map(|(name, text)| {
         let file = folder.join(name);
         fs::write(&file, text).unwrap();
@@ -138,7 +149,10 @@ fn generated_catalogs_are_those_of_the_files() {
         assert_eq!(own, other);
     }
     assert_eq!(ran, expected);
-    assert!(expected.lines().filter(|line| line.starts_with("Decision ")).count() > 300, "something was decided");
+    assert!(
+        expected.lines().filter(|line| line.starts_with("Decision ")).count() > 300,
+        "something was decided"
+    );
 
     let clippy = made.cargo(&["clippy", "--lib", "--", "-Dwarnings", "-Wclippy::pedantic"]);
     succeeded(&clippy);
@@ -179,10 +193,15 @@ fn the_firmware_in_the_readme_compiles() {
     let folder = tempfile::tempdir().unwrap();
     let lamp = fs::read_to_string(readme_lamp(folder.path())).unwrap();
     let made = Crate::new("readme-firmware", &[]);
-    let (_, section) =
-        include_str!("../../../fable-embedded/README.md").split_once("## One catalog for host and device").unwrap();
-    let blocks: Vec<&str> =
-        section.split("```rust,ignore\n").skip(1).take(3).map(|rest| rest.split_once("```").unwrap().0).collect();
+    let (_, section) = include_str!("../../../fable-embedded/README.md")
+        .split_once("## One catalog for host and device")
+        .unwrap();
+    let blocks: Vec<&str> = section
+        .split("```rust,ignore\n")
+        .skip(1)
+        .take(3)
+        .map(|rest| rest.split_once("```").unwrap().0)
+        .collect();
     let (build, include) = blocks[1].split_once("// src/main.rs\n").unwrap();
     let write = |file: &str, text: &str| fs::write(made.0.join(file), text).unwrap();
     write("lamp.toml", &lamp);
@@ -201,7 +220,8 @@ fn the_firmware_in_the_readme_compiles() {
     fs::remove_file(made.0.join("src/main.rs")).unwrap();
     let command = Path::new(env!("CARGO_BIN_EXE_fable")).parent().unwrap();
     let path = std::env::join_paths(
-        std::iter::once(command.to_owned()).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        std::iter::once(command.to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     );
     let output = made.command(&["check", "--lib"]).env("PATH", path.unwrap()).output().unwrap();
     succeeded(&output);
@@ -218,7 +238,10 @@ fn a_changed_file_does_not_compile() {
     };
     succeeded(&check("Answer directly.", "Answer at once."));
     for (from, to) in [
-        ("Value::new(\"conversation\", \"Consider the whole conversation.\", 0.02)", "Value::new(\"conversation\", \"\", 0.03)"),
+        (
+            "Value::new(\"conversation\", \"Consider the whole conversation.\", 0.02)",
+            "Value::new(\"conversation\", \"\", 0.03)",
+        ),
         ("Block::pair(1, 2)", "Block::pair(1, 2).per_task()"),
         ("Component::new(\"style\"", "Component::new(\"manner\""),
         ("context_adapter: \"v1\"", "context_adapter: \"v2\""),
@@ -242,7 +265,10 @@ fn a_name_that_no_constant_can_have_is_refused() {
     for name in ["lamp", "9", "", "LÄMP", "A-B", "SETTINGS", "STATE_LEN", "_", "A B"] {
         let output = fable(&["catalog", "rust", "tau2", "--name", name]);
         assert_eq!(output.status.code(), Some(2), "{name}");
-        assert!(text(&output.stderr).contains("cannot be the name: a constant of Rust has capital letters"), "{name}");
+        assert!(
+            text(&output.stderr).contains("cannot be the name: a constant of Rust has capital letters"),
+            "{name}"
+        );
     }
     let heading = generate::Heading { source: "/home/x/\n*/lamp.toml", name: Some("LAMP") };
     let code = generate::rust(&fable_core::catalog::TAU2, &fable_core::Settings::DEFAULT, &heading).unwrap();
@@ -262,7 +288,9 @@ fn the_source_is_not_overwritten() {
     fs::hard_link(&file, &hard).unwrap();
     let dotted = folder.path().join(".").join("lamp.toml");
     let settings = settings.to_str().unwrap();
-    for output in [file.as_str(), dotted.to_str().unwrap(), link.to_str().unwrap(), hard.to_str().unwrap(), settings] {
+    for output in
+        [file.as_str(), dotted.to_str().unwrap(), link.to_str().unwrap(), hard.to_str().unwrap(), settings]
+    {
         for language in ["rust", "c"] {
             let refused = fable(&["catalog", language, &file, "--settings", settings, "--output", output]);
             assert_eq!((refused.status.code(), text(&refused.stdout)), (Some(2), String::new()));
@@ -270,7 +298,9 @@ fn the_source_is_not_overwritten() {
             assert!(told.contains(output) && told.contains("the file that is read"), "{told}");
         }
     }
-    assert!(before == fs::read(&file).unwrap() && fs::read_to_string(settings).unwrap().starts_with("[settings]"));
+    assert!(
+        before == fs::read(&file).unwrap() && fs::read_to_string(settings).unwrap().starts_with("[settings]")
+    );
     let other = folder.path().join("lamp.rs");
     for _ in 0..2 {
         succeeded(&fable(&["catalog", "rust", &file, "--output", other.to_str().unwrap()]));

@@ -22,12 +22,18 @@ fn place() -> (TempDir, PathBuf) {
 
 fn command(store: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
-    command.args(["chat", "--store"]).arg(store).args(flags).env_remove("FABLE_API_KEY").env_remove("OPENAI_API_KEY");
+    command
+        .args(["chat", "--store"])
+        .arg(store)
+        .args(flags)
+        .env_remove("FABLE_API_KEY")
+        .env_remove("OPENAI_API_KEY");
     command
 }
 
 fn run(mut command: Command, input: &[u8]) -> Output {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = std::thread::spawn(move || {
@@ -90,7 +96,10 @@ fn a_restart_changes_nothing() {
     for user in ["me", "an\u{e1} with a name"] {
         let flags = ["--user", user, "--seed", "7", "--nu", "1"];
         let expected = says(&whole, &flags, SESSION);
-        assert!(expected.matches("\nchosen ").count() == 6 && expected.matches("\nreaction ").count() == 5, "{expected}");
+        assert!(
+            expected.matches("\nchosen ").count() == 6 && expected.matches("\nreaction ").count() == 5,
+            "{expected}"
+        );
         let said: String = SESSION.lines().map(|line| says(&pieces, &flags, line)).collect();
         assert_eq!(said, expected);
         let exported = [&whole, &pieces].map(|store| other(&["export", user, "-"], store).stdout);
@@ -110,7 +119,10 @@ fn what_was_said_survives_kill() {
         let mut child = command(&store, &[]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut input = child.stdin.take().unwrap(); // stays open: the chat waits for more when it is killed
         input
-            .write_all(format!("/forbid {}\n/ask What is a monad?\n+\n", ["web_search", "ask_user"][round % 2]).as_bytes())
+            .write_all(
+                format!("/forbid {}\n/ask What is a monad?\n+\n", ["web_search", "ask_user"][round % 2])
+                    .as_bytes(),
+            )
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         assert_eq!(lines.take(5).last().unwrap(), "reaction     +0.70, learned");
@@ -144,21 +156,34 @@ fn without_room_on_the_disk_nothing_is_half_done() {
     // A decision expires with the second one after it, and never without it.
     let rounds = asked + done;
     let profile = says(&store, &flags, "/profile\n");
-    assert!(profile.contains(&format!("{rounds} requests, learned from {}. ", rounds - 2)), "{rounds}: {profile}");
+    assert!(
+        profile.contains(&format!("{rounds} requests, learned from {}. ", rounds - 2)),
+        "{rounds}: {profile}"
+    );
     let replayed = other(&["replay", "me"], &store);
     let replayed = String::from_utf8(replayed.stdout).unwrap();
     assert!(replayed.contains(&format!("{rounds} of {rounds} decisions are the same")), "{replayed}");
 }
 
 fn bold() -> Policies<'static, f64> {
-    let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
+    let adapters = Settings {
+        context_adapter: Rules::CONTEXT,
+        feedback_adapter: Rules::FEEDBACK,
+        ..Settings::default()
+    };
     let exploration = fable_core::Exploration::Constant(3.0);
     Policies::from(Policy::new(&AGENT, Settings { exploration, noise_variance: 0.05, ..adapters }).unwrap())
 }
 
 fn open<'p>(policies: &'p Policies<'p, f64>, store: &Path) -> Chat<'p> {
-    Chat::open(policies, Box::new(FileStore::open(store, &Identity::new(policies.newcomers())).unwrap()), "me", &Rules, None)
-        .unwrap()
+    Chat::open(
+        policies,
+        Box::new(FileStore::open(store, &Identity::new(policies.newcomers())).unwrap()),
+        "me",
+        &Rules,
+        None,
+    )
+    .unwrap()
 }
 
 /// Actions chosen in many rounds by a learner that explores boldly, with a restart now and then, and reactions that speak for
@@ -186,7 +211,8 @@ fn chosen(store: &Path, before: &[&str]) -> Vec<String> {
 #[test]
 fn what_is_forbidden_is_never_chosen() {
     let ((_one, free), (_two, forbidden), (_three, stated)) = (place(), place(), place());
-    let count = |chosen: &[String], value: &str| chosen.iter().filter(|action| action.contains(value)).count();
+    let count =
+        |chosen: &[String], value: &str| chosen.iter().filter(|action| action.contains(value)).count();
     let without = chosen(&free, &[]);
     assert!(count(&without, "web_search") > 25 && count(&without, "ask_user") > 0);
     let with = chosen(&forbidden, &["/forbid tool=web_search ask_user"]);
@@ -196,7 +222,11 @@ fn what_is_forbidden_is_never_chosen() {
     // Until it is allowed again.
     let policies = bold();
     assert!(
-        open(&policies, &stated).line("/allow web_search", 0).unwrap().to_string().contains("no more: never tool=web_search")
+        open(&policies, &stated)
+            .line("/allow web_search", 0)
+            .unwrap()
+            .to_string()
+            .contains("no more: never tool=web_search")
     );
     assert!(count(&chosen(&stated, &[]), "web_search") > 25);
 }
@@ -215,8 +245,15 @@ fn somebody_new_is_asked_first() {
     };
     let stated = "I like short answers, never search the web";
     let (said, again) = first(&[stated]);
-    assert!(said.starts_with("prefers      style=concise") && said.contains("\nrule         never tool=web_search\n"), "{said}");
-    assert!(again.starts_with("Welcome back, me: 0 requests, learned from 0.") && !again.contains("Enter"), "{again}");
+    assert!(
+        said.starts_with("prefers      style=concise")
+            && said.contains("\nrule         never tool=web_search\n"),
+        "{said}"
+    );
+    assert!(
+        again.starts_with("Welcome back, me: 0 requests, learned from 0.") && !again.contains("Enter"),
+        "{again}"
+    );
     for skipped in [&["", stated][..], &["/profile", stated]] {
         let (said, again) = first(skipped);
         assert!(said.contains("request ") && again.contains("1 request, learned from 0."), "{said} {again}");
@@ -224,7 +261,10 @@ fn somebody_new_is_asked_first() {
     let (said, _) = first(&["What is the capital of France?"]);
     assert!(said.starts_with("request      factual\n"), "{said}");
     let (said, again) = first(&["", "/quit"]);
-    assert!(said.is_empty() && again.contains("Enter skips"), "nothing is kept of somebody who said nothing: {again}");
+    assert!(
+        said.is_empty() && again.contains("Enter skips"),
+        "nothing is kept of somebody who said nothing: {again}"
+    );
 }
 
 /// A request that goes on with the last one is read with it, and not any more in the next chat.
@@ -276,11 +316,15 @@ fn certain_preferences_are_announced_and_used() {
         assert!(!asked.contains("The user prefers"), "{asked}");
         let reaction = if asked.contains("concise\n") { "++" } else { "--" };
         let learned = chat.line(reaction, 0).unwrap().to_string();
-        announced = learned.split_once("\ncertain      ").map(|(_, text)| text.lines().next().unwrap().to_owned());
+        announced =
+            learned.split_once("\ncertain      ").map(|(_, text)| text.lines().next().unwrap().to_owned());
         assert!(round < 599, "nothing became certain");
     }
     let announced = announced.unwrap();
-    assert!(announced.starts_with("The user prefers brief answers to detailed ones. (by the model, "), "{announced}");
+    assert!(
+        announced.starts_with("The user prefers brief answers to detailed ones. (by the model, "),
+        "{announced}"
+    );
     drop(chat);
     let profile = open(&policies, &store).line("/profile", 0).unwrap().to_string();
     assert!(profile.contains(&format!("certain      {announced}\n")), "{profile}");
@@ -299,27 +343,44 @@ fn nothing_of_a_forgotten_person_is_in_the_file() {
         let kept = |user: &str| {
             let kept = FileStore::open_any(&store).unwrap().named(user).ok();
             kept.map(|kept| {
-                [kept.row.encode(), kept.wishes, kept.journal.iter().flat_map(|part| part.bytes.clone()).collect()].concat()
+                [
+                    kept.row.encode(),
+                    kept.wishes,
+                    kept.journal.iter().flat_map(|part| part.bytes.clone()).collect(),
+                ]
+                .concat()
             })
         };
-        let found = |what: &[u8]| kept("Xanthippe").is_some_and(|kept| memchr::memmem::find(&kept, what).is_some());
+        let found =
+            |what: &[u8]| kept("Xanthippe").is_some_and(|kept| memchr::memmem::find(&kept, what).is_some());
         assert!(found(b"Xanthippe") && found(&hash) && found(b"never search the web"));
-        assert!(!found(b"Zebedee") && !found(b"Oslo") && !found(b"too long"), "only the words of a rule are kept");
+        assert!(
+            !found(b"Zebedee") && !found(b"Oslo") && !found(b"too long"),
+            "only the words of a rule are kept"
+        );
         // Nothing of that can be read in the file.
         let bytes = std::fs::read(&store).unwrap();
-        assert!([&b"Xanthippe"[..], &hash, b"never search"].iter().all(|what| memchr::memmem::find(&bytes, what).is_none()));
+        assert!(
+            [&b"Xanthippe"[..], &hash, b"never search"]
+                .iter()
+                .all(|what| memchr::memmem::find(&bytes, what).is_none())
+        );
         if by_command {
             assert!(other(&["forget", "Xanthippe"], &store).status.success());
         } else {
             // Anything but yes is no, and is not taken for a reaction.
-            let said = says(&store, &["--user", "Xanthippe"], "/forget\nno\n/profile\n/forget\nyes\n/profile\n");
+            let said =
+                says(&store, &["--user", "Xanthippe"], "/forget\nno\n/profile\n/forget\nyes\n/profile\n");
             assert!(said.contains("Nothing was forgotten.\nrule "), "{said}");
             assert!(said.ends_with("can be read any more.\nNothing is known about you yet.\n"), "{said}");
         }
         assert!(kept("Xanthippe").is_none());
         // Somebody else's rules are still there, and the last ones go with the last person.
         let profile = says(&store, &["--user", "ana"], "/profile\n");
-        assert!(profile.starts_with("rule         never tool=web_search (\"never search the web\")\n"), "{profile}");
+        assert!(
+            profile.starts_with("rule         never tool=web_search (\"never search the web\")\n"),
+            "{profile}"
+        );
         says(&store, &["--user", "ana"], "/forget yes\n");
         assert!(kept("ana").is_none());
     }
@@ -359,7 +420,10 @@ fn mistakes_are_told_in_a_line_and_the_session_goes_on() {
     };
     for (line, says) in [
         ("/fobid tool=web_search", "not done     there is no command '/fobid'; did you mean '/forbid'?"),
-        ("/forbid tool=websearch", "not done     'tool' has no value 'websearch'; did you mean 'web_search'?"),
+        (
+            "/forbid tool=websearch",
+            "not done     'tool' has no value 'websearch'; did you mean 'web_search'?",
+        ),
         ("/forbid tol=web_search", "not done     there is no component 'tol'; did you mean 'tool'?"),
         ("/whynot consice", "not done     there is no value 'consice'; did you mean 'concise'?"),
         ("/whynot concise", "not done     there is no answer yet"),
@@ -423,15 +487,24 @@ fn no_line_is_too_much() {
     let (_folder, store) = place();
     let long = "why ".repeat(40_000);
     let fits = format!("/forbid {}", "x".repeat(60_000));
-    let input =
-        [long.as_bytes(), b"\n\xff\xfe bytes\n", fits.as_bytes(), b"\nEsc \x1b[31m\x07 \xe2\x80\xae?\n/profile\n"].concat();
+    let input = [
+        long.as_bytes(),
+        b"\n\xff\xfe bytes\n",
+        fits.as_bytes(),
+        b"\nEsc \x1b[31m\x07 \xe2\x80\xae?\n/profile\n",
+    ]
+    .concat();
     let output = run(command(&store, &[]), &input);
     assert!(output.status.success() && output.stderr.is_empty());
     let said = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines[0], "not done     a line may have at most 65536 bytes");
     assert_eq!(lines[1], "not done     the line is no text in UTF-8");
-    assert!(lines[2].starts_with("not done     there is no value 'xxx") && lines[2].len() < 600, "{}", lines[2]);
+    assert!(
+        lines[2].starts_with("not done     there is no value 'xxx") && lines[2].len() < 600,
+        "{}",
+        lines[2]
+    );
     assert!(lines[3].starts_with("request ") && !said.contains('\x1b'), "{said}");
 }
 
@@ -445,13 +518,19 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
     };
     says(&store, &[], "hello\n");
     let (code, message) = told(&["--seed", "3"]);
-    assert!(code == Some(2) && message.contains("was made with seed 0, not 3; use another --store"), "{message}");
+    assert!(
+        code == Some(2) && message.contains("was made with seed 0, not 3; use another --store"),
+        "{message}"
+    );
     let model = ["--endpoint", "http://localhost:1/v1", "--model", "m"];
     let (code, message) = told(&model);
     assert!(code == Some(2) && message.contains("--read-by rules"), "{message}");
     for (flags, says) in [
         (&["--user", ""][..], "--user: the name of a user must have 1 to 256 bytes"),
-        (&["--context-adapter", "mine"], "--context-adapter: in a chat this is 'rules-context/2', not 'mine'"),
+        (
+            &["--context-adapter", "mine"],
+            "--context-adapter: in a chat this is 'rules-context/2', not 'mine'",
+        ),
         (&["--read-by", "model"], "--read-by model needs --endpoint"),
         (&["--endpoint", "ftp://host", "--model", "m"], "the address of the endpoint must be like"),
     ] {
@@ -459,7 +538,11 @@ fn a_store_that_cannot_be_used_is_told_with_what_to_do() {
         assert!(code == Some(2) && message.contains(says) && message.lines().count() == 1, "{message}");
     }
     let policy = {
-        let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
+        let adapters = Settings {
+            context_adapter: Rules::CONTEXT,
+            feedback_adapter: Rules::FEEDBACK,
+            ..Settings::default()
+        };
         Policy::<f64>::new(&AGENT, adapters).unwrap()
     };
     let _held = FileStore::open(&store, &Identity::new(&policy)).unwrap();
@@ -479,8 +562,14 @@ fn a_background_comes_from_a_file() {
         (output.status.code(), [output.stdout, output.stderr].concat())
     };
     let (code, said) = chat(b"You are a coding assistant.\n");
-    assert!(code == Some(0) && said.starts_with(b"request      coding\n"), "{}", String::from_utf8_lossy(&said));
-    for (wrong, told) in [(vec![0xff], "is a text in UTF-8"), (vec![b' '; (64 << 10) + 1], "has at most 64 KiB")] {
+    assert!(
+        code == Some(0) && said.starts_with(b"request      coding\n"),
+        "{}",
+        String::from_utf8_lossy(&said)
+    );
+    for (wrong, told) in
+        [(vec![0xff], "is a text in UTF-8"), (vec![b' '; (64 << 10) + 1], "has at most 64 KiB")]
+    {
         let (code, said) = chat(&wrong);
         let said = String::from_utf8(said).unwrap();
         assert!(code == Some(2) && said.contains(told) && said.lines().count() == 1, "{said}");
@@ -492,7 +581,8 @@ fn a_background_comes_from_a_file() {
 #[test]
 fn the_store_has_a_place_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
-    for (variable, file) in [("XDG_DATA_HOME", "fable/chat.fable"), ("HOME", ".local/share/fable/chat.fable")] {
+    for (variable, file) in [("XDG_DATA_HOME", "fable/chat.fable"), ("HOME", ".local/share/fable/chat.fable")]
+    {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
         command.arg("chat").env_remove("XDG_DATA_HOME").env_remove("HOME").env(variable, folder.path());
         assert!(run(command, b"hello\n").status.success());
@@ -555,7 +645,8 @@ Sort my list\nAnd the other one\nwell, whatever\n";
 
     let sent: Vec<_> = (0..6).map(|_| server.request().unwrap()).collect();
     assert!(sent.iter().all(|(head, _)| head.contains(&format!("Bearer {SECRET}"))));
-    let instruction = |text: &str| text.lines().find_map(|line| line.strip_prefix("instruction  ")).unwrap().to_owned();
+    let instruction =
+        |text: &str| text.lines().find_map(|line| line.strip_prefix("instruction  ")).unwrap().to_owned();
     let (_, answered) = &sent[1];
     assert_eq!(answered["messages"][0]["content"], instruction(&said));
     assert_eq!(answered["messages"][1], json!({ "role": "user", "content": "Sort my list" }));
@@ -568,7 +659,13 @@ Sort my list\nAnd the other one\nwell, whatever\n";
 #[test]
 fn a_model_cannot_impose_a_rule_on_a_person() {
     let (folder, store) = place();
-    let values = ["tool=web_search", "tool=file_search", "tool=code_execution", "memory=recent_memory", "style=detailed"];
+    let values = [
+        "tool=web_search",
+        "tool=file_search",
+        "tool=code_execution",
+        "memory=recent_memory",
+        "style=detailed",
+    ];
     let imposed = |words: &str| {
         let entry = |value| json!({ "effect": "forbid", "value": value, "when": null, "words": words });
         completion(&json!({ "preferences": [], "constraints": values.map(entry) }).to_string())
@@ -579,7 +676,11 @@ fn a_model_cannot_impose_a_rule_on_a_person() {
         shown(&folder, &run(with_endpoint(&store, &server.url), lines))
     };
     let said = hostile(b"/prefer I like short answers\nno\n", "I like short answers");
-    assert_eq!(said.matches("\nrule?        never ").count() + said.matches("rule?        never tool=web").count(), 5, "{said}");
+    assert_eq!(
+        said.matches("\nrule?        never ").count() + said.matches("rule?        never tool=web").count(),
+        5,
+        "{said}"
+    );
     assert!(said.ends_with("That is not a rule yet. Type yes to make it one.\nNo rule was set.\n"), "{said}");
     assert!(!profile().contains("rule "), "{}", profile());
     // Not to answer is no yes either, and the next line is what it is.
@@ -591,7 +692,8 @@ fn a_model_cannot_impose_a_rule_on_a_person() {
     assert_eq!(profile().matches("rule         never ").count(), 5);
     let (folder, store) = place();
     let entry = json!({ "effect": "forbid", "value": "tool=web_search", "when": null, "words": "never search the web" });
-    let server = Endpoint::answering(completion(&json!({ "preferences": [], "constraints": [entry] }).to_string()));
+    let server =
+        Endpoint::answering(completion(&json!({ "preferences": [], "constraints": [entry] }).to_string()));
     let said = shown(&folder, &run(with_endpoint(&store, &server.url), b"/prefer never search the web\n"));
     assert_eq!(said, "rule         never tool=web_search\n");
 }
@@ -600,8 +702,16 @@ fn a_model_cannot_impose_a_rule_on_a_person() {
 fn without_a_useful_endpoint_the_rules_read_and_it_is_said() {
     let (folder, store) = place();
     let liar = completion("{\"task\":\"golf\",\"signals\":{}}");
-    let server = Endpoint::answering_all(vec![liar, reply("401 Unauthorized", "", SECRET), completion("{}"), completion("")]);
-    let said = shown(&folder, &run(with_endpoint(&store, &server.url), b"What's the weather in Oslo today?\ntoo long\n"));
+    let server = Endpoint::answering_all(vec![
+        liar,
+        reply("401 Unauthorized", "", SECRET),
+        completion("{}"),
+        completion(""),
+    ]);
+    let said = shown(
+        &folder,
+        &run(with_endpoint(&store, &server.url), b"What's the weather in Oslo today?\ntoo long\n"),
+    );
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[0].starts_with("by rules     the model's answer is not usable: "), "{said}");
     assert_eq!(lines[1], "request      factual, tool_need 0.9");
@@ -609,15 +719,24 @@ fn without_a_useful_endpoint_the_rules_read_and_it_is_said() {
     assert!(lines[5].starts_with("by rules     ") && lines[6] == "reaction     -0.60, learned", "{said}");
 
     // Gone, and silent.
-    let output = run(with_endpoint(&store, "http://127.0.0.1:1/v1"), b"/prefer I like short answers\nWhat is a monad?\n");
+    let output = run(
+        with_endpoint(&store, "http://127.0.0.1:1/v1"),
+        b"/prefer I like short answers\nWhat is a monad?\n",
+    );
     let said = shown(&folder, &output);
-    assert_eq!(said.matches("by rules     the endpoint cannot be reached: connection refused\n").count(), 2, "{said}");
+    assert_eq!(
+        said.matches("by rules     the endpoint cannot be reached: connection refused\n").count(),
+        2,
+        "{said}"
+    );
     assert!(
-        said.contains("prefers      style=concise") && said.contains("\nno answer    the endpoint cannot be reached"),
+        said.contains("prefers      style=concise")
+            && said.contains("\nno answer    the endpoint cannot be reached"),
         "{said}"
     );
     let silent = Endpoint::answering(Reply::Silence);
-    let said = shown(&folder, &run(with_endpoint_within("1", &store, &silent.url), b"/ask What is a monad?\n"));
+    let said =
+        shown(&folder, &run(with_endpoint_within("1", &store, &silent.url), b"/ask What is a monad?\n"));
     assert!(said.starts_with("by rules     the endpoint did not answer in time\nrequest "), "{said}");
 
     // The words are read by rules, and only the answer comes from the endpoint: what was learned without one goes on.

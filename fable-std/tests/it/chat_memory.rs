@@ -11,13 +11,20 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 fn policies() -> Policies<'static, f64> {
-    let adapters = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
+    let adapters = Settings {
+        context_adapter: Rules::CONTEXT,
+        feedback_adapter: Rules::FEEDBACK,
+        ..Settings::default()
+    };
     Policies::from(Policy::new(&AGENT, adapters).unwrap())
 }
 
 fn store(path: Option<&Path>, policies: &Policies<'_, f64>) -> Box<FileStore> {
     let identity = Identity::new(policies.newcomers());
-    Box::new(path.map_or_else(|| FileStore::in_memory(&identity).unwrap(), |path| FileStore::open(path, &identity).unwrap()))
+    Box::new(path.map_or_else(
+        || FileStore::in_memory(&identity).unwrap(),
+        |path| FileStore::open(path, &identity).unwrap(),
+    ))
 }
 
 /// A rule that leaves one memory mode alone.
@@ -46,9 +53,19 @@ fn roles(messages: &Value) -> Vec<&str> {
 fn no_memory_sends_nothing_of_before() {
     for memory in [false, true] {
         let rule = always("no_memory");
-        let lines = [&rule[..], "/prefer I like short answers", "/ask My code is 4711", "/ask What is my code?", "/ask My code?"];
+        let lines = [
+            &rule[..],
+            "/prefer I like short answers",
+            "/ask My code is 4711",
+            "/ask What is my code?",
+            "/ask My code?",
+        ];
         let (said, sent) = talk(None, memory, &lines, &["I see: 4711", "No idea", "None"]);
-        assert!(said[3].contains("chosen       no_memory, ") && !said[3].contains("\nmemory "), "{}", said[3]);
+        assert!(
+            said[3].contains("chosen       no_memory, ") && !said[3].contains("\nmemory "),
+            "{}",
+            said[3]
+        );
         for messages in &sent {
             assert_eq!(roles(messages), ["system", "user"]);
         }
@@ -61,18 +78,25 @@ fn no_memory_sends_nothing_of_before() {
 /// A chat in which the model reads, too: what it prints for requests, and the bodies of all calls, two for each.
 fn talk_read_by_model(rule: &str, background: Option<&str>, requests: &[&str]) -> (Vec<String>, Vec<Value>) {
     let read = json!({ "task": null, "signals": { "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.1 } });
-    let replies = requests.iter().flat_map(|_| [completion(&read.to_string()), completion("I see")]).collect();
+    let replies =
+        requests.iter().flat_map(|_| [completion(&read.to_string()), completion("I see")]).collect();
     let server = Endpoint::answering_all(replies);
     let llm = Llm::new(llm::Endpoint::new(&server.url, "m"), None).unwrap();
-    let settings =
-        Settings { context_adapter: llm.context_adapter(), feedback_adapter: llm.feedback_adapter(), ..Settings::default() };
+    let settings = Settings {
+        context_adapter: llm.context_adapter(),
+        feedback_adapter: llm.feedback_adapter(),
+        ..Settings::default()
+    };
     let policies = Policies::from(Policy::new(&AGENT, settings).unwrap());
     let mut chat = Chat::open(&policies, store(None, &policies), "me", &llm, Some(&llm)).unwrap();
     if let Some(background) = background {
         chat = chat.with_background(background);
     }
     assert!(!chat.line(rule, 0).unwrap().to_string().contains("not done"));
-    let said = requests.iter().map(|request| chat.line(&format!("/ask {request}"), 0).unwrap().to_string()).collect();
+    let said = requests
+        .iter()
+        .map(|request| chat.line(&format!("/ask {request}"), 0).unwrap().to_string())
+        .collect();
     (said, (0..2 * requests.len()).map(|_| server.request().unwrap().1).collect())
 }
 
@@ -129,14 +153,22 @@ fn recent_memory_sends_the_last_exchanges_as_messages() {
     assert_eq!(sent[1][2], json!({ "role": "assistant", "content": "answer 0" }));
     assert_eq!(sent[7].as_array().unwrap().len(), 2 + 2 * 6);
     assert_eq!(sent[7][1]["content"], "question 1");
-    assert!(said[2].contains("\nmemory       the last exchange\n") && said[8].contains("\nmemory       the last 6 exchanges\n"));
+    assert!(
+        said[2].contains("\nmemory       the last exchange\n")
+            && said[8].contains("\nmemory       the last 6 exchanges\n")
+    );
 }
 
 #[test]
 fn semantic_memory_sends_what_matches() {
     let rule = always("semantic_memory");
-    let lines =
-        [&rule[..], "/ask My cat is called Miez", "/ask The tax is due in May", "/ask When is my tax due?", "/ask Hello!"];
+    let lines = [
+        &rule[..],
+        "/ask My cat is called Miez",
+        "/ask The tax is due in May",
+        "/ask When is my tax due?",
+        "/ask Hello!",
+    ];
     let (said, sent) = talk(None, false, &lines, &["A fine cat", "Noted: May", "In May", "Hello"]);
     let told = sent[2][0]["content"].as_str().unwrap();
     assert_eq!(roles(&sent[2]), ["system", "user"]);
@@ -150,12 +182,20 @@ fn semantic_memory_sends_what_matches() {
 #[test]
 fn preference_memory_sends_what_was_stated() {
     let rule = always("preference_memory");
-    let lines = [&rule[..], "/prefer I like short answers, never search the web", "/ask My name is Zebedee", "/ask Who am I?"];
+    let lines = [
+        &rule[..],
+        "/prefer I like short answers, never search the web",
+        "/ask My name is Zebedee",
+        "/ask Who am I?",
+    ];
     let (said, sent) = talk(None, true, &lines, &["Hello", "Who knows"]);
     let told = sent[1][0]["content"].as_str().unwrap();
     assert_eq!(roles(&sent[1]), ["system", "user"]);
     assert!(told.contains("{\"prefers\":\"style=concise over style=detailed\"}\n"), "{told}");
-    assert!(told.contains("{\"rule\":\"never tool=web_search\",\"words\":\"never search the web\"}\n"), "{told}");
+    assert!(
+        told.contains("{\"rule\":\"never tool=web_search\",\"words\":\"never search the web\"}\n"),
+        "{told}"
+    );
     assert!(!told.contains("Zebedee") && said[3].contains("\nmemory       what you have stated\n"));
 }
 
@@ -166,24 +206,46 @@ fn memory_lasts_if_it_is_switched_on() {
     let path = folder.path().join("chat.fable");
     let rule = always("recent_memory");
     talk(Some(&path), false, &[&rule, "/ask My dog is called Rex"], &["A fine dog"]);
-    let (said, _) = talk(Some(&path), true, &["/memory", "/ask My cat is called Miez", "/memory", "/profile"], &["A fine cat"]);
-    assert_eq!(said[0], "Nothing of what was said is kept. From now on memory is on: the next answers are kept, too.\n");
-    assert!(said[2].starts_with("memory       \"My cat is called Miez\" / \"A fine cat\"\n1 exchange is kept; "), "{}", said[2]);
+    let (said, _) = talk(
+        Some(&path),
+        true,
+        &["/memory", "/ask My cat is called Miez", "/memory", "/profile"],
+        &["A fine cat"],
+    );
+    assert_eq!(
+        said[0],
+        "Nothing of what was said is kept. From now on memory is on: the next answers are kept, too.\n"
+    );
+    assert!(
+        said[2].starts_with("memory       \"My cat is called Miez\" / \"A fine cat\"\n1 exchange is kept; "),
+        "{}",
+        said[2]
+    );
     assert!(said[3].ends_with("What you wrote is kept, /memory shows it.\n"), "{}", said[3]);
     // Switched off it is not used; the person can switch it off, too.
-    for (memory, lines) in [(false, &["/ask What is it called?"][..]), (true, &["/memory off", "/ask What is it called?"])] {
+    for (memory, lines) in
+        [(false, &["/ask What is it called?"][..]), (true, &["/memory off", "/ask What is it called?"])]
+    {
         let (_, sent) = talk(Some(&path), memory, lines, &["What?"]);
         assert_eq!(roles(&sent[0]), ["system", "user"], "{memory}");
     }
-    let (said, sent) =
-        talk(Some(&path), true, &["/memory on", "/ask What is it called?", "/memory forget", "/memory"], &["Miez"]);
+    let (said, sent) = talk(
+        Some(&path),
+        true,
+        &["/memory on", "/ask What is it called?", "/memory forget", "/memory"],
+        &["Miez"],
+    );
     assert_eq!(roles(&sent[0]), ["system", "user", "assistant", "user"]);
     assert_eq!(sent[0][2]["content"], "A fine cat");
     assert!(said[3].starts_with("Nothing of what was said is kept. "), "{}", said[3]);
     let (said, sent) = talk(Some(&path), false, &["/memory on", "/ask And now?", "/profile"], &["Nothing"]);
     assert!(said[0].starts_with("not done     this chat was started without --memory"), "{}", said[0]);
     assert_eq!(roles(&sent[0]), ["system", "user"]);
-    assert!(said[2].starts_with("rule ") && said[2].contains("\n6 requests, "), "what was learned stays: {}", said[2]);
+    assert!(
+        said[2].starts_with("rule ") && said[2].contains("\n6 requests, "),
+        "what was learned stays: {}",
+        said[2]
+    );
     // Nothing can be read in the file, and forgetting takes it away.
     let (_, _) = talk(Some(&path), true, &["/ask My fish is called Wanda"], &["A fine fish"]);
     let bytes = std::fs::read(&path).unwrap();
@@ -218,7 +280,9 @@ fn what_is_certain_is_memory_too() {
         chat.line(reaction, 0).unwrap().to_string().contains("\ncertain ")
     });
     assert!(certain, "nothing became certain");
-    for (mode, told) in [("no_memory", false), ("recent_memory", true), ("profile_summary", true), ("no_memory", false)] {
+    for (mode, told) in
+        [("no_memory", false), ("recent_memory", true), ("profile_summary", true), ("no_memory", false)]
+    {
         chat.line(&format!("/allow memory={mode}"), 0).unwrap();
         chat.line(&always(mode), 0).unwrap();
         let asked = chat.line("/ask Whales and dolphins at night, please", 0).unwrap().to_string();
@@ -232,7 +296,11 @@ fn vectors(numbers: &[[f64; 2]]) -> Reply {
     let entry = |(index, vector): (usize, &[f64; 2])| json!({ "object": "embedding", "index": index, "embedding": vector });
     // In any order: each says whose it is.
     let data: Vec<Value> = numbers.iter().enumerate().map(entry).rev().collect();
-    reply("200 OK", "Content-Type: application/json\r\n", &json!({ "object": "list", "data": data }).to_string())
+    reply(
+        "200 OK",
+        "Content-Type: application/json\r\n",
+        &json!({ "object": "list", "data": data }).to_string(),
+    )
 }
 
 /// With a model for vectors exchanges are compared by meaning, each asked about once; when it fails, by words, and it is said.
@@ -258,14 +326,24 @@ fn vectors_compare_by_meaning() {
     let said = line("/ask Which pet do I have?"); // no word in common
     assert!(said.contains("\nmemory "), "{said}");
     let said = line("/ask Tax?");
-    assert!(said.contains("\nby words     the endpoint failed (status 500)\n") && said.contains("\nmemory "), "{said}");
+    assert!(
+        said.contains("\nby words     the endpoint failed (status 500)\n") && said.contains("\nmemory "),
+        "{said}"
+    );
     let sent: Vec<(String, Value)> = (0..7).map(|_| server.request().unwrap()).collect();
-    assert!(sent[1].0.starts_with("POST /v1/embeddings ") && sent[2].0.starts_with("POST /v1/chat/completions "));
+    assert!(
+        sent[1].0.starts_with("POST /v1/embeddings ") && sent[2].0.starts_with("POST /v1/chat/completions ")
+    );
     assert_eq!(sent[1].1["model"], "small");
     assert_eq!(sent[1].1["input"], json!(["The tax is due in May", "My cat is called Miez\nA fine animal"]));
     assert_eq!(sent[3].1["input"], json!(["Which pet do I have?", "The tax is due in May\nNoted"]));
     let told = |at: usize| sent[at].1["messages"][0]["content"].as_str().unwrap();
-    assert!(!told(2).contains("Miez") && told(4).contains("Miez") && !told(4).contains("May") && told(6).contains("May"));
+    assert!(
+        !told(2).contains("Miez")
+            && told(4).contains("Miez")
+            && !told(4).contains("May")
+            && told(6).contains("May")
+    );
 }
 
 #[test]
@@ -290,7 +368,8 @@ fn vectors_are_checked() {
         reply("404 Not Found", "", ""),
     ] {
         let server = Endpoint::answering(wrong);
-        let endpoint = llm::Endpoint { embeddings: Some("small".into()), ..llm::Endpoint::new(&server.url, "m") };
+        let endpoint =
+            llm::Endpoint { embeddings: Some("small".into()), ..llm::Endpoint::new(&server.url, "m") };
         assert!(Llm::new(endpoint, None).unwrap().embed(&texts).is_err());
     }
     let server = Endpoint::answering(answer(json!([{ "embedding": [1, 2.5] }, { "embedding": [-0.5, 0] }])));

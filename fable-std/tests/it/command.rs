@@ -36,7 +36,8 @@ fn a_catalog_can_be_printed_as_toml_and_checked() {
         assert!(toml.status.success());
         std::fs::write(file, toml.stdout).unwrap();
         for format in ["--json", "--toml"] {
-            let (own, other) = (fable(&["catalog", "show", name, format]), fable(&["catalog", "show", file, format]));
+            let (own, other) =
+                (fable(&["catalog", "show", name, format]), fable(&["catalog", "show", file, format]));
             assert_eq!(text(own.stdout), text(other.stdout), "{name} {format}");
         }
     }
@@ -59,7 +60,8 @@ fn a_mistake_in_a_file_is_told_with_its_line() {
     let told = |text: &str, flags: &[&str]| {
         std::fs::write(folder.path().join("mine.toml"), text).unwrap();
         let command = [&["catalog", "check", "mine.toml"], flags].concat();
-        let output = Command::new(env!("CARGO_BIN_EXE_fable")).args(command).current_dir(&folder).output().unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_fable")).args(command).current_dir(&folder).output().unwrap();
         assert!(output.stdout.is_empty());
         (output.status.code(), self::text(output.stderr))
     };
@@ -78,7 +80,10 @@ fable: mine.toml:35:21: there is no component 'tol'; did you mean 'tool'? Known:
     let (code, message) = told(&format!("{tau2}{settings}"), &[]);
     assert!(code == Some(2) && message.starts_with(&says), "{message}");
     let (code, message) = told(&tau2, &["--alpha", "2"]);
-    assert_eq!((code, message.as_str()), (Some(2), "fable: --alpha: alpha must be a number from 0.000000000001 to 0.5\n"));
+    assert_eq!(
+        (code, message.as_str()),
+        (Some(2), "fable: --alpha: alpha must be a number from 0.000000000001 to 0.5\n")
+    );
     let (code, message) = told(&tau2, &["--settings", "none.toml"]);
     assert!(code == Some(1) && message.starts_with("fable: none.toml: "), "{message}");
 }
@@ -117,7 +122,8 @@ fn an_amount_that_is_none_is_told() {
     assert_eq!(wrong.status.code(), Some(2));
     let message = text(wrong.stderr);
     assert!(
-        message.contains("an amount is a whole number of bytes, or of KB, MB, GB, KiB, MiB or GiB, like 256MiB"),
+        message
+            .contains("an amount is a whole number of bytes, or of KB, MB, GB, KiB, MiB or GiB, like 256MiB"),
         "{message}"
     );
 }
@@ -128,7 +134,17 @@ fn completions_for_every_shell() {
         let script = fable(&["completions", shell]);
         assert!(script.status.success());
         let script = text(script.stdout);
-        for word in ["catalog", "chat", "demo", "device", "evaluate", "inspect", "prior", "completions", "--noise-variance"] {
+        for word in [
+            "catalog",
+            "chat",
+            "demo",
+            "device",
+            "evaluate",
+            "inspect",
+            "prior",
+            "completions",
+            "--noise-variance",
+        ] {
             assert!(script.contains(word.trim_start_matches('-')), "{shell}: {word}");
         }
     }
@@ -141,7 +157,8 @@ fn completions_for_every_shell() {
 #[test]
 fn bash_completes() {
     let script = text(fable(&["completions", "bash"]).stdout);
-    let asked = "COMP_WORDS=(fable catalog sh); COMP_CWORD=2; _fable fable sh catalog; echo \"${COMPREPLY[@]}\"";
+    let asked =
+        "COMP_WORDS=(fable catalog sh); COMP_CWORD=2; _fable fable sh catalog; echo \"${COMPREPLY[@]}\"";
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("completions");
     std::fs::write(&file, format!("{script}\n{asked}\n")).unwrap(); // as an argument it is too long

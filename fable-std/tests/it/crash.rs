@@ -58,7 +58,9 @@ fn catch_up(
 ) -> usize {
     let mut ask = |user| service.ask(&json!({ "op": "posterior", "user": user }).to_string());
     let found: Vec<(&String, Value)> = users.iter().map(|user| (user, ask(user))).collect();
-    let play = |oracle: &mut Oracle<f32>, sent: &Sent| assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
+    let play = |oracle: &mut Oracle<f32>, sent: &Sent| {
+        assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok())
+    };
     let (mut start, forgets) = (0, |sent: &Sent| matches!(sent.step, Step::Forget(_)));
     loop {
         let end = sent[start..].iter().position(forgets).map_or(sent.len(), |next| start + next);
@@ -82,8 +84,10 @@ fn catch_up(
         let all: Option<HashMap<u64, usize>> = found.iter().map(reached).collect();
         // Forgetting a user of whom nothing is known again leaves posteriors that an earlier part has, too.
         if let Some(all) = all.filter(|_| answered <= end && oracle.incarnation() == incarnation) {
-            let done: Vec<&Sent> =
-                (start..end).filter(|step| *step < all[&sent[*step].step.number()]).map(|step| &sent[step]).collect();
+            let done: Vec<&Sent> = (start..end)
+                .filter(|step| *step < all[&sent[*step].step.number()])
+                .map(|step| &sent[step])
+                .collect();
             for sent in &done {
                 play(oracle, sent);
             }
@@ -114,7 +118,8 @@ fn run(durability: &str, kills: u64, seed: u64) {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
     let cache = (4 * user_bytes::<f32>(&catalog::TAU2)).to_string();
-    let arguments = ["--catalog", "tau2", "--scalar", "f32", "--cache", &cache, "--durability", durability, "--store"];
+    let arguments =
+        ["--catalog", "tau2", "--scalar", "f32", "--cache", &cache, "--durability", durability, "--store"];
     let fable = Path::new(env!("CARGO_BIN_EXE_fable"));
     let start = || Service::start(fable, arguments.iter().map(Path::new).chain([store.as_path()]));
     let mut play = Play::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(seed, 10, 150));
@@ -127,7 +132,8 @@ fn run(durability: &str, kills: u64, seed: u64) {
         assert!(round < 20 * kills, "there is no load");
         round += 1;
         let mut oracle = play.oracle.clone();
-        let (sent, answered) = load_and_kill(&mut play, service, Duration::from_micros(dice.below(400_000) as u64));
+        let (sent, answered) =
+            load_and_kill(&mut play, service, Duration::from_micros(dice.below(400_000) as u64));
         service = start();
         let least = if durability == "commit" { answered } else { 0 };
         let incarnation = incarnation(&mut service, &format!("newcomer {round}"));

@@ -17,7 +17,11 @@ const FABLE: &str = env!("CARGO_BIN_EXE_fable");
 
 fn fable(arguments: &[&str], keys: &[(&str, &str)]) -> Output {
     let mut command = Command::new(FABLE);
-    command.args(arguments).env_remove("FABLE_STORE_KEY").env_remove("FABLE_STORE_KEY_FILE").envs(keys.iter().copied());
+    command
+        .args(arguments)
+        .env_remove("FABLE_STORE_KEY")
+        .env_remove("FABLE_STORE_KEY_FILE")
+        .envs(keys.iter().copied());
     command.stdin(Stdio::null()).output().unwrap()
 }
 
@@ -84,7 +88,10 @@ fn one_damaged_user_is_told_and_refused_and_may_begin_anew() {
     assert_eq!(report["sound"], false);
     assert_eq!(report["damaged"].as_array().unwrap().len(), 2);
     let listed = report["damaged"].as_array().unwrap();
-    assert!(listed.iter().any(|user| user["user"] == hurt_rules.name() && user["damage"] == "hard rules"), "{report}");
+    assert!(
+        listed.iter().any(|user| user["user"] == hurt_rules.name() && user["damage"] == "hard rules"),
+        "{report}"
+    );
     assert!(listed.iter().any(|user| user["number"] == *number && user["damage"] == "name"), "{report}");
     assert!(read(&path) == damaged, "a check writes nothing");
 
@@ -189,7 +196,8 @@ fn without_its_own_keys_a_store_says_so() {
         &["forget", "user 3", "--store", store],
     ];
     let others = std::fs::read(&paths(&other)[1]).unwrap();
-    for (content, message) in [(None, "its key file is missing"), (Some(others), "belongs to another store")] {
+    for (content, message) in [(None, "its key file is missing"), (Some(others), "belongs to another store")]
+    {
         match content {
             None => std::fs::remove_file(&keys).unwrap(),
             Some(bytes) => std::fs::write(&keys, bytes).unwrap(),
@@ -230,9 +238,11 @@ fn a_key_that_is_kept_elsewhere() {
         (&[("FABLE_STORE_KEY_FILE", "/nowhere/key")], 1, "No such file"),
         (&[("FABLE_STORE_KEY", right.as_str()), ("FABLE_STORE_KEY_FILE", file)], 2, "not both"),
     ] {
-        for command in
-            [&["serve", "--catalog", "tau2", "--store", store][..], &["check", store], &["forget", "ana", "--store", store]]
-        {
+        for command in [
+            &["serve", "--catalog", "tau2", "--store", store][..],
+            &["check", store],
+            &["forget", "ana", "--store", store],
+        ] {
             let output = fable(command, keys);
             assert_eq!(output.status.code(), Some(code), "{command:?} {keys:?} {output:?}");
             assert!(errors(&output).contains(message), "{command:?} {keys:?} {output:?}");
@@ -243,5 +253,8 @@ fn a_key_that_is_kept_elsewhere() {
     let beside = beside.to_str().unwrap();
     assert!(fable(&["serve", "--catalog", "tau2", "--store", beside], &[]).status.success());
     let output = fable(&["check", beside], &[("FABLE_STORE_KEY", &right)]);
-    assert!(output.status.code() == Some(1) && errors(&output).contains("its key is beside it"), "{output:?}");
+    assert!(
+        output.status.code() == Some(1) && errors(&output).contains("its key is beside it"),
+        "{output:?}"
+    );
 }

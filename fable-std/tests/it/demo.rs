@@ -23,15 +23,24 @@ fn the_demo_is_what_the_readme_shows() {
     assert!(plain.lines().all(|line| line.len() <= 120 && line == line.trim_end()), "{plain}");
     let summary = &plain[plain.find("Mean reward").unwrap()..];
     assert!(summary.lines().all(|line| line.len() < 80), "{summary}");
-    assert!(include_str!("../../README.md").contains(&format!("```text\n{summary}```\n")), "the README shows\n{summary}");
+    assert!(
+        include_str!("../../README.md").contains(&format!("```text\n{summary}```\n")),
+        "the README shows\n{summary}"
+    );
 
     let picture = std::fs::read_to_string(folder.path().join("fable-demo.svg")).unwrap();
-    assert!(picture == include_str!("../../../examples/demo.svg"), "examples/demo.svg is not what `fable demo` draws");
+    assert!(
+        picture == include_str!("../../../examples/demo.svg"),
+        "examples/demo.svg is not what `fable demo` draws"
+    );
     // Without a terminal `--plain` changes nothing, and the picture goes where it is told.
-    let run = |arguments: &[&str]| text(fable(folder.path(), &[&["demo", "--rounds", "20"], arguments].concat()).stdout);
+    let run = |arguments: &[&str]| {
+        text(fable(folder.path(), &[&["demo", "--rounds", "20"], arguments].concat()).stdout)
+    };
     let (short, again) = (run(&[]), run(&["--plain", "--svg", "other.svg"]));
     assert_eq!(again.replace("other.svg", "fable-demo.svg"), short);
-    let [picture, other] = ["fable-demo.svg", "other.svg"].map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());
+    let [picture, other] = ["fable-demo.svg", "other.svg"]
+        .map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());
     assert_eq!(picture, other);
 }
 
@@ -74,7 +83,13 @@ fn other_seeds_rounds_and_catalogs() {
     let folder = tempfile::tempdir().unwrap();
     let lamp = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogs/lamp.toml");
     let mut seen = Vec::new();
-    for arguments in [["--seed", "5"], ["--rounds", "40"], ["--catalog", "tau2"], ["--catalog", "rubric"], ["--catalog", lamp]] {
+    for arguments in [
+        ["--seed", "5"],
+        ["--rounds", "40"],
+        ["--catalog", "tau2"],
+        ["--catalog", "rubric"],
+        ["--catalog", lamp],
+    ] {
         let demo = fable(folder.path(), &[&["demo", "--fast"][..], &arguments].concat());
         assert!(demo.status.success(), "{arguments:?}: {}", text(demo.stderr));
         let demo = text(demo.stdout);
@@ -92,9 +107,13 @@ fn in_a_terminal_it_moves() {
     let folder = tempfile::tempdir().unwrap();
     let run = |environment: &str, size: &str| {
         let environment = format!("env -u NO_COLOR {environment}");
-        let command = format!("stty {size}; {environment} {} demo --fast --rounds 60", env!("CARGO_BIN_EXE_fable"));
-        let script =
-            Command::new("script").args(["-qec", &command, "/dev/null"]).current_dir(&folder).stdin(Stdio::null()).output();
+        let command =
+            format!("stty {size}; {environment} {} demo --fast --rounds 60", env!("CARGO_BIN_EXE_fable"));
+        let script = Command::new("script")
+            .args(["-qec", &command, "/dev/null"])
+            .current_dir(&folder)
+            .stdin(Stdio::null())
+            .output();
         match script {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None, // no `script`, no terminal
             output => Some(text(output.unwrap().stdout).replace('\r', "")),
@@ -171,7 +190,15 @@ fn help_explains_every_word_on_the_screen() {
     let plain = text(fable(folder.path(), &["demo", "--rounds", "60"]).stdout);
     let (rounds, summary) = plain.split_at(plain.find("Mean reward").unwrap());
     let mut words: Vec<&str> = vec!["forbidden", "certain", "coins", "to be sure", "the bars", "the curves"];
-    words.extend(["the bonus for what is uncertain", "the draw", "needed", "really", "by now", "a coin agreed", "the other way"]);
+    words.extend([
+        "the bonus for what is uncertain",
+        "the draw",
+        "needed",
+        "really",
+        "by now",
+        "a coin agreed",
+        "the other way",
+    ]);
     for line in rounds.lines().filter_map(|line| line.strip_prefix("  ")) {
         let (word, rest) = line.split_at(8);
         words.push(word.trim());
@@ -182,10 +209,16 @@ fn help_explains_every_word_on_the_screen() {
     for line in summary.lines().filter(|line| line.contains("   ")) {
         let mut cells = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
         if line.starts_with(' ') {
-            words.extend(cells.filter(|cell| matches!(*cell, "likes" | "dislikes") || line.starts_with(&format!("  {cell}   "))));
+            words.extend(cells.filter(|cell| {
+                matches!(*cell, "likes" | "dislikes") || line.starts_with(&format!("  {cell}   "))
+            }));
         } else {
             cells.next();
-            words.extend(cells.map(|cell| cell.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == ' ')));
+            words.extend(
+                cells.map(|cell| {
+                    cell.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == ' ')
+                }),
+            );
         }
     }
     words.retain(|word| !["memory", "tool", "style"].contains(word)); // components, which the catalog names

@@ -11,7 +11,9 @@ use fable_core::journal::{Command as Order, Observation};
 use fable_core::preference::{Comparison, Standing};
 use fable_core::protocol::{Fault, Reply, Request};
 use fable_core::settings::{Deadline, Expiry};
-use fable_core::{Action, Context, Exploration, Feasible, Policy, Request as Wanted, Settings, Statement, UserError};
+use fable_core::{
+    Action, Context, Exploration, Feasible, Policy, Request as Wanted, Settings, Statement, UserError,
+};
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;
 use std::io::{self, Read, Write};
@@ -101,7 +103,10 @@ fn every_request(settings: Settings<'static>, explored: Source) {
         (hello.fingerprint, hello.guarantee_fingerprint, hello.user),
         (policy.fingerprint(), policy.guarantee_fingerprint(), 7)
     );
-    assert_eq!((hello.digits, hello.actions, hello.dimension, hello.contrasts, hello.ring), (24, 18, 29, 6, 8));
+    assert_eq!(
+        (hello.digits, hello.actions, hello.dimension, hello.contrasts, hello.ring),
+        (24, 18, 29, 6, 8)
+    );
     assert_eq!((device.name(), device.catalog().unwrap().fingerprint()), ("tau2", TAU2.fingerprint()));
 
     let direction = Direction::from_names(&TAU2, &[("style=concise", 1.0), ("style=guided", -1.0)]).unwrap();
@@ -116,12 +121,21 @@ fn every_request(settings: Settings<'static>, explored: Source) {
         assert_eq!(device.decide(&context, wanted, 5).unwrap(), here);
         let why = device.explain(here.id, None).unwrap();
         let expected = plain.explain(here.id, None, None).unwrap();
-        assert_eq!((why.chosen, why.other, why.explored), (expected.chosen, expected.other, expected.explored));
+        assert_eq!(
+            (why.chosen, why.other, why.explored),
+            (expected.chosen, expected.other, expected.explored)
+        );
         assert_eq!(f64::from(why.chosen_score), expected.chosen_score);
         for (share, expected) in why.shares.iter().zip(expected.shares()) {
-            assert_eq!((share.source(), f64::from(share.chosen)), (expected.source, f64::from(expected.chosen as f32)));
+            assert_eq!(
+                (share.source(), f64::from(share.chosen)),
+                (expected.source, f64::from(expected.chosen as f32))
+            );
         }
-        assert_eq!((why.shares.len(), why.shares.last().unwrap().source()), (expected.shares().count(), explored));
+        assert_eq!(
+            (why.shares.len(), why.shares.last().unwrap().source()),
+            (expected.shares().count(), explored)
+        );
         let against = device.explain(here.id, Some(Action(3))).unwrap();
         assert_eq!((against.other, against.feasible), (Action(3), false));
         plain.run(&mut Order::feedback(here.id, 0.75)).unwrap();
@@ -151,7 +165,10 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     let baseline = f64::from(policy.baseline(&context, Action(1), None));
     let observation = Observation { context, action: Action(1), baseline, reward: 0.9, weight: 1.0 };
     plain.unlearn(observation).unwrap();
-    assert_eq!(device.unlearn(&observation, false, 1.0, ContrastSet::EMPTY).unwrap(), plain.state().observations());
+    assert_eq!(
+        device.unlearn(&observation, false, 1.0, ContrastSet::EMPTY).unwrap(),
+        plain.state().observations()
+    );
 
     // What is best by what is known, in what was feasible last or in a set of its own, also with default scores; nothing is kept.
     let all = Feasible::all(&TAU2);
@@ -160,7 +177,8 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     let rounds = plain.state().rounds();
     for (wanted, set) in [(None, &feasible), (Some(&all), &all)] {
         for (given, defaults) in [(None, None), (Some(&own[..]), Some(&doubled[..]))] {
-            let (action, score) = plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
+            let (action, score) =
+                plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
             assert_eq!(device.recommend(&context, wanted, given).unwrap(), (action, f64::from(score)));
         }
     }
@@ -211,7 +229,8 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
     let (port, thread) = device(settings, 300);
     let mut device = Device::open(port).unwrap();
     let all = Feasible::all(&TAU2);
-    let (offline, brief) = (all.forbid(&TAU2, &[("tool", "verify")]), all.forbid(&TAU2, &[("style", "concise")]));
+    let (offline, brief) =
+        (all.forbid(&TAU2, &[("tool", "verify")]), all.forbid(&TAU2, &[("style", "concise")]));
     let sets = [all, offline.unwrap(), brief.unwrap()];
     let mut round = 0;
     // On until the journal after the last snapshot is worth replaying.
@@ -220,8 +239,14 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
         let feasible = &sets[(round / 7) as usize % 3];
         let here = plain.decide(&Wanted::new(&nowhere(), feasible).at(round)).unwrap();
         let (there, probes) = device.decide_and_tell(&nowhere(), Some(feasible), round).unwrap();
-        assert!(probes.iter().copied().eq(plain.coins(here.id)), "the coins, in the order of their contrasts");
-        assert_eq!((there.id, there.action, there.baseline.to_bits()), (here.id, here.action, here.baseline.to_bits()));
+        assert!(
+            probes.iter().copied().eq(plain.coins(here.id)),
+            "the coins, in the order of their contrasts"
+        );
+        assert_eq!(
+            (there.id, there.action, there.baseline.to_bits()),
+            (here.id, here.action, here.baseline.to_bits())
+        );
         // A decision whose reward never comes leaves the device's ring of eight, and with it its coins.
         if round % 5 > 0 {
             let reward = f64::from((u32::from(here.action.0) * 37 + round) % 129) / 64.0 - 1.0;
@@ -382,7 +407,9 @@ fn nobody_and_strangers_are_told_apart() {
         let frame = |last: u8| {
             let body = [&[0x85], &frame[1..5], &[1, 9, last]].concat();
             let sum = !body.iter().fold(u32::MAX, |sum, byte| {
-                (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 })
+                (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+                    if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0xedb8_8320 }
+                })
             });
             [&body[..], &sum.to_le_bytes()].concat()
         };
@@ -400,7 +427,8 @@ fn any_catalog_can_be_served_in_either_scalar() {
     let (here, there) = UnixStream::pair().unwrap();
     let thread = thread::spawn(move || {
         let policy = Policy::new(&AGENT, settings()).unwrap();
-        let (mut learner, mut workspace) = (HostLearner::<f64, 4>::for_policy(&policy), vec![0.0; AGENT.workspace_len()]);
+        let (mut learner, mut workspace) =
+            (HostLearner::<f64, 4>::for_policy(&policy), vec![0.0; AGENT.workspace_len()]);
         learner.start(&policy, 3).unwrap();
         let mut memory = Memory { snapshot: learner.to_bytes().unwrap(), room: 200, ..Memory::default() };
         let _ = server!(policy, learner, workspace, memory).serve(&mut Line(there));
@@ -426,7 +454,10 @@ fn any_catalog_can_be_served_in_either_scalar() {
 fn replies_that_fit_no_request_are_refused_by_the_client() {
     let (port, thread) = device(settings(), 10);
     let mut device = Device::open(port).unwrap();
-    assert!(matches!(device.ask(&Request::Stage { offset: 0 }, &[0; 400]), Err(DeviceError::Refused(Fault::Oversized))));
+    assert!(matches!(
+        device.ask(&Request::Stage { offset: 0 }, &[0; 400]),
+        Err(DeviceError::Refused(Fault::Oversized))
+    ));
     assert!(matches!(device.ask(&Request::Hello, &[]), Ok((Reply::Hello(_), _))));
     assert_eq!(refused(device.ask(&Request::Hello, &[1])), Fault::Content);
     drop(device);
@@ -486,7 +517,10 @@ fn the_command_does_everything_a_person_needs() {
     let hello = board.json(&["hello"]);
     assert_eq!((hello["catalog"].as_str(), hello["settings"].as_str()), (Some("tau2"), Some("default")));
     assert!(board.text(&["hello"]).contains("catalog      tau2\n"));
-    assert_eq!(board.json(&["onboard", "--prefer", "style=concise", "--over", "style=guided"])["accepted"], 1);
+    assert_eq!(
+        board.json(&["onboard", "--prefer", "style=concise", "--over", "style=guided"])["accepted"],
+        1
+    );
 
     let decided = board.json(&["decide", "--forbid", "tool=verify", "--require", "memory=conversation"]);
     assert_eq!(decided["action"]["memory"], "conversation");
@@ -496,13 +530,17 @@ fn the_command_does_everything_a_person_needs() {
     let against = "memory=current_turn*tool=verify*style=direct";
     assert_eq!(board.json(&["explain", id, "--against", against])["feasible"], false);
     assert_eq!(board.json(&["feedback", id, "-0.5"])["observations"], 1);
-    assert_eq!(board.fails(3, &["feedback", id, "0.5"]), "fable: the device refuses: the decision has had its feedback\n");
+    assert_eq!(
+        board.fails(3, &["feedback", id, "0.5"]),
+        "fable: the device refuses: the decision has had its feedback\n"
+    );
     assert!(board.text(&["decide", "--all"]).contains("instruction  "));
 
     let contrasts = board.json(&["contrast"]);
     assert_eq!(contrasts.as_object().unwrap().len(), 6);
     assert_eq!(board.json(&["contrast", "concise_over_guided"]), contrasts["concise_over_guided"]);
-    let (prefer, over) = ("memory=current_turn*tool=standard*style=concise", "memory=current_turn*tool=standard*style=guided");
+    let (prefer, over) =
+        ("memory=current_turn*tool=standard*style=concise", "memory=current_turn*tool=standard*style=guided");
     let compared = board.json(&["contrast", "--prefer", prefer, "--over", over]);
     for (key, number) in compared.as_object().unwrap() {
         assert_eq!(contrasts["concise_over_guided"][key], *number, "{key}");
@@ -518,13 +556,24 @@ fn the_command_does_everything_a_person_needs() {
     let file = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     assert!(board.json(&["snapshot", "save", &file("state")])["bytes"].as_u64().unwrap() > 1900);
     assert_eq!(board.json(&["journal", &file("journal")])["events"], 6); // a statement, two sets, two decisions, a reward
-    let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
+    let fable =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
     let tape = [&file("state")[..], &file("journal")].map(str::to_owned);
     for file in &tape {
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(file).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600, "{file}"); // what a user likes is nobody else's business
     }
-    let replayed = fable(&["replay", "--snapshot", &tape[0], "--journal", &tape[1], "--catalog", "tau2", "--seed", "11"]);
+    let replayed = fable(&[
+        "replay",
+        "--snapshot",
+        &tape[0],
+        "--journal",
+        &tape[1],
+        "--catalog",
+        "tau2",
+        "--seed",
+        "11",
+    ]);
     let replayed = String::from_utf8(replayed.stdout).unwrap();
     assert_eq!(replayed, "6 events replayed: 2 of 2 decisions are the same, bit for bit\n");
     // A catalog that is told by a file.
@@ -534,7 +583,11 @@ fn the_command_does_everything_a_person_needs() {
 
     assert_eq!(board.json(&["snapshot", "load", &file("state")])["rounds"], 0);
     std::fs::write(file("state"), b"no snapshot").unwrap();
-    assert!(board.fails(3, &["snapshot", "load", &file("state")]).contains("the device refuses: the record ends too early"));
+    assert!(
+        board
+            .fails(3, &["snapshot", "load", &file("state")])
+            .contains("the device refuses: the record ends too early")
+    );
     assert!(board.fails(1, &["snapshot", "load", &file("nothing")]).contains("nothing: "));
     assert_eq!(board.json(&["forget", "--yes"])["incarnation"], 1);
 }
@@ -568,25 +621,38 @@ fn the_command_tells_of_coins() {
         assert_eq!(contrasts[contrast.name]["needed"], 480.0);
     }
     assert!(board.text(&["contrast"]).contains(" of 480 needed, on average "));
-    assert!((0..6).any(|_| board.text(&["decide"]).contains("\nprobe        trying it both ways, to be sure: ")));
+    assert!(
+        (0..6).any(|_| board.text(&["decide"]).contains("\nprobe        trying it both ways, to be sure: "))
+    );
 }
 
 #[test]
 fn mistakes_are_told_in_a_sentence() {
     let board = Board::start();
-    assert!(board.fails(2, &["decide", "--forbid", "tool=hammer"]).contains("'tool=hammer' is no COMPONENT=VALUE"));
+    assert!(
+        board
+            .fails(2, &["decide", "--forbid", "tool=hammer"])
+            .contains("'tool=hammer' is no COMPONENT=VALUE")
+    );
     assert!(board.fails(2, &["decide", "--task", "coding"]).contains("the catalog has no such task"));
     assert!(board.fails(2, &["decide", "--signal", "risk"]).contains("'risk' is not NAME=NUMBER"));
     let nothing = board.fails(2, &["decide", "--forbid", "style=direct", "--require", "style=direct"]);
     assert!(nothing.contains("the constraints leave no feasible action"), "{nothing}");
     assert!(board.fails(2, &["contrast", "golf"]).contains("there is no contrast 'golf'"));
     assert!(board.fails(2, &["explain", "7-0-1"]).contains("a decision id is"));
-    assert!(board.fails(2, &["onboard", "--prefer", "style=direct", "--when", "golf"]).contains("neither a task nor a signal"));
+    assert!(
+        board
+            .fails(2, &["onboard", "--prefer", "style=direct", "--when", "golf"])
+            .contains("neither a task nor a signal")
+    );
     assert!(board.fails(2, &["forget"]).contains("--yes"));
     assert!(board.fails(2, &["--timeout", "0", "hello"]).contains("a timeout must be"));
-    assert!(board.fails(3, &["feedback", "0000000000000007-0-9", "0.5"]).contains("there is no such decision"));
+    assert!(
+        board.fails(3, &["feedback", "0000000000000007-0-9", "0.5"]).contains("there is no such decision")
+    );
 
-    let fable = |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
+    let fable =
+        |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_fable")).args(arguments).output().unwrap();
     let nobody = fable(&["device", "--tcp", "127.0.0.1:1", "hello"]);
     assert_eq!(nobody.status.code(), Some(1));
     let missing = fable(&["device", "--port", "/dev/no-such-port", "hello"]);

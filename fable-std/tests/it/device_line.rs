@@ -25,7 +25,10 @@ const KEY: [u8; 16] = *b"what both have..";
 
 fn fable(arguments: &[&str]) -> (Output, Duration) {
     let started = Instant::now();
-    (Command::new(env!("CARGO_BIN_EXE_fable")).arg("device").args(arguments).output().unwrap(), started.elapsed())
+    (
+        Command::new(env!("CARGO_BIN_EXE_fable")).arg("device").args(arguments).output().unwrap(),
+        started.elapsed(),
+    )
 }
 
 /// A request ends at its deadline of a second; the rest is for starting the program on a busy machine.
@@ -34,7 +37,8 @@ fn ends_in_time(arguments: &[&str], what: &str) {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{what}: {said}");
     // A terminal that nobody reads from is full of what it has echoed, and takes no more.
-    let late = said.contains("does not answer in time") || (arguments[0] == "--port" && said.contains("takes no bytes"));
+    let late = said.contains("does not answer in time")
+        || (arguments[0] == "--port" && said.contains("takes no bytes"));
     assert!(late, "{what}: {said}");
     assert!(took > Duration::from_millis(900) && took < Duration::from_secs(8), "{what}: {took:?}");
 }
@@ -64,8 +68,13 @@ fn nothing(out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-const BABBLE: [(&str, Babble); 5] =
-    [("noise", noise), ("zeros", zeros), ("frames of others", frames), ("a byte now and then", drops), ("nothing", nothing)];
+const BABBLE: [(&str, Babble); 5] = [
+    ("noise", noise),
+    ("zeros", zeros),
+    ("frames of others", frames),
+    ("a byte now and then", drops),
+    ("nothing", nothing),
+];
 
 #[test]
 fn a_request_ends_at_its_deadline_whatever_a_connection_sends() {
@@ -270,7 +279,8 @@ fn a_catalog_of_the_same_name_is_not_the_same() {
     let (here, there) = UnixStream::pair().unwrap();
     let thread = thread::spawn(move || {
         let policy = Policy::<f32>::new(&OTHER, Settings::default()).unwrap();
-        let (mut learner, mut workspace) = (HostLearner::<f32, 4>::for_policy(&policy), vec![0.0; OTHER.workspace_len()]);
+        let (mut learner, mut workspace) =
+            (HostLearner::<f32, 4>::for_policy(&policy), vec![0.0; OTHER.workspace_len()]);
         learner.start(&policy, 3).unwrap();
         let mut memory = Memory { snapshot: learner.to_bytes().unwrap(), room: 200, ..Memory::default() };
         let mut server = server!(policy, learner, workspace, memory);

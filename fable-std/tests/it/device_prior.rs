@@ -19,8 +19,12 @@ type Flash = Mock<4, 1024>;
 type Store = FlashStore<Blocking<Flash>, true>;
 
 const PAGES: usize = 20;
-const LAYOUT: Layout =
-    Layout::with_prior::<Blocking<Flash>>(0, 1024 * PAGES as u32, max_len::<f32>(&TAU2, 8), prior_len::<f32>(&TAU2));
+const LAYOUT: Layout = Layout::with_prior::<Blocking<Flash>>(
+    0,
+    1024 * PAGES as u32,
+    max_len::<f32>(&TAU2, 8),
+    prior_len::<f32>(&TAU2),
+);
 
 struct Line(TcpStream);
 
@@ -90,10 +94,16 @@ fn crowd(settings: Settings<'_>) -> Vec<u8> {
     for (person, shift) in people.iter_mut().zip(0_u8..) {
         for action in 0..18 {
             let reward = if action % 3 == 2 { 0.75 } else { -0.25 } + f64::from(shift) / 64.0;
-            person.reward(&policy, &Observation { context, action: Action(action), baseline: 0.0, reward, weight: 1.0 });
+            person.reward(
+                &policy,
+                &Observation { context, action: Action(action), baseline: 0.0, reward, weight: 1.0 },
+            );
         }
     }
-    fit(&policy, &people, &Options { steps: 3, ..Options::default() }).unwrap().snapshot(&policy, user_hash("")).unwrap()
+    fit(&policy, &people, &Options { steps: 3, ..Options::default() })
+        .unwrap()
+        .snapshot(&policy, user_hash(""))
+        .unwrap()
 }
 
 #[test]
@@ -128,14 +138,18 @@ fn a_prior_is_loaded_shown_used_and_removed() {
     let other = file("other.prior", &crowd(Settings { noise_variance: 0.5, ..Settings::default() }));
     assert!(fails(2, &["prior", "load", &other]).contains("another catalog or other settings"));
     assert!(
-        fails(3, &["prior", "load", &other, "--noise-variance", "0.5"]).contains("the device refuses: the record belongs to")
+        fails(3, &["prior", "load", &other, "--noise-variance", "0.5"])
+            .contains("the device refuses: the record belongs to")
     );
     assert!(fails(2, &["prior", "load", &file("short", &crowd_bytes[..900])]).contains("ends too early"));
     assert!(fails(1, &["prior", "load", "/no/such/file"]).contains("/no/such/file"));
     assert_eq!(text(&["prior", "show"]), base);
 
     let loaded = text(&["prior", "load", &good]);
-    assert!(loaded.starts_with("this user began from the base prior\nthe next one begins from prior "), "{loaded}");
+    assert!(
+        loaded.starts_with("this user began from the base prior\nthe next one begins from prior "),
+        "{loaded}"
+    );
     text(&["decide"]);
     assert!(text(&["replay"]).contains("2 decisions"));
     assert_eq!(text(&["forget", "--yes"]), "forgotten, incarnation 1\n");
@@ -172,5 +186,9 @@ fn a_prior_is_loaded_shown_used_and_removed() {
     assert!(text(&["prior", "remove"]).ends_with("the next one begins from the base prior\n"));
     text(&["forget", "--yes"]);
     assert_eq!(text(&["prior", "show"]), base);
-    assert_ne!(informed_action, first(&Policy::new(&TAU2, Settings::default()).unwrap()), "the prior made a difference");
+    assert_ne!(
+        informed_action,
+        first(&Policy::new(&TAU2, Settings::default()).unwrap()),
+        "the prior made a difference"
+    );
 }

@@ -21,7 +21,8 @@ pub enum Reply {
 
 /// A reply with a status, headers and a body.
 pub fn reply(status: &str, headers: &str, body: &str) -> Reply {
-    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
+    let head =
+        format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
     Reply::Bytes(format!("{head}{body}").into_bytes())
 }
 
@@ -77,8 +78,9 @@ fn read(stream: &mut TcpStream) -> Option<(String, Value)> {
         bytes.extend_from_slice(&chunk[..count]);
         let text = String::from_utf8_lossy(&bytes);
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length =
-            head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok());
+        let length = head.lines().find_map(|line| {
+            line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse::<usize>().ok()
+        });
         if body.len() >= length.unwrap_or(0) {
             return Some((head.to_owned(), serde_json::from_str(body).unwrap_or(Value::Null)));
         }
@@ -98,7 +100,9 @@ fn answer(stream: &mut TcpStream, reply: Reply) {
             }
         }
         Reply::Endless => {
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\"");
+            let _ = stream.write_all(
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\"",
+            );
             while stream.write_all(&[b'a'; 4096]).is_ok() {}
         }
         Reply::Silence => thread::sleep(Duration::from_mins(1)),

@@ -45,7 +45,10 @@ fn estimates_are_the_formulas() {
     near(report.effective_lines, 2.0);
     near(report.largest_weight, 0.5);
     near(report.mean_weight.value, 13.5);
-    assert_eq!((report.lines, report.users, report.rare, report.unsupported, report.truth), (4, 1, 1.0, 0.0, None));
+    assert_eq!(
+        (report.lines, report.users, report.rare, report.unsupported, report.truth),
+        (4, 1, 1.0, 0.0, None)
+    );
 
     // The reward model of a line has learned from the lines before it; `predict` is another way to its numbers.
     let policy = Policy::new(&RUBRIC, Settings::default()).unwrap();
@@ -68,7 +71,11 @@ fn estimates_are_the_formulas() {
     near(report.snips.unwrap().error, (left_out * 3.0 / 4.0).sqrt());
     assert_eq!(
         report.warnings(),
-        [Warning::FewLines { effective: 2.0, lines: 4 }, Warning::Dominated { share: 0.5 }, Warning::Rare { share: 1.0 }]
+        [
+            Warning::FewLines { effective: 2.0, lines: 4 },
+            Warning::Dominated { share: 0.5 },
+            Warning::Rare { share: 1.0 }
+        ]
     );
 
     // One line with all the weight says nothing about its own error.
@@ -89,9 +96,20 @@ fn ips_is_exact_on_a_log_of_every_action() {
         for (index, action) in (0..AGENT.actions()).zip((0..).map(Action)) {
             for _ in 0..often(index) {
                 line += 1;
-                let (user, propensities, feasible) = (String::new(), propensities.clone(), Feasible::all(&AGENT));
+                let (user, propensities, feasible) =
+                    (String::new(), propensities.clone(), Feasible::all(&AGENT));
                 let reward = reward(task, action);
-                log.push(Record { line, user, context, feasible, defaults: None, action, reward, propensities, draws: None });
+                log.push(Record {
+                    line,
+                    user,
+                    context,
+                    feasible,
+                    defaults: None,
+                    action,
+                    reward,
+                    propensities,
+                    draws: None,
+                });
             }
         }
     }
@@ -148,7 +166,8 @@ fn users_are_kept_apart() {
     let policy = Policy::new(&TAU2, settings(2.0, 1)).unwrap();
     let logs = [1, 2].map(|seed| simulate(&SimulatedUser::new(&TAU2, seed), &policy, 60, 100).unwrap());
     let options = Options { greedy: true, ..Options::default() };
-    let alone = [0, 1].map(|user| evaluate(&TAU2, Settings::default(), "log", &logs[user], &options).unwrap());
+    let alone =
+        [0, 1].map(|user| evaluate(&TAU2, Settings::default(), "log", &logs[user], &options).unwrap());
     let mut both = Vec::new();
     for (one, other) in logs[0].iter().zip(&logs[1]) {
         both.push(Record { user: "one".into(), ..one.clone() });
@@ -156,7 +175,10 @@ fn users_are_kept_apart() {
     }
     let report = evaluate(&TAU2, Settings::default(), "log", &both, &options).unwrap();
     assert_eq!((report.users, report.lines), (2, 120));
-    near(report.doubly_robust.value, f64::midpoint(alone[0].doubly_robust.value, alone[1].doubly_robust.value));
+    near(
+        report.doubly_robust.value,
+        f64::midpoint(alone[0].doubly_robust.value, alone[1].doubly_robust.value),
+    );
     near(report.ips.value, f64::midpoint(alone[0].ips.value, alone[1].ips.value));
 }
 
@@ -165,7 +187,9 @@ fn training_lines_are_learned_from_and_not_judged_by() {
     let policy = Policy::new(&TAU2, settings(2.0, 1)).unwrap();
     let log = simulate(&SimulatedUser::new(&TAU2, 1), &policy, 100, 100).unwrap();
     let options = Options { mode: Mode::Frozen, greedy: true, ..Options::default() };
-    let run = |log: &[Record], train| evaluate(&TAU2, Settings::default(), "log", log, &Options { train, ..options });
+    let run = |log: &[Record], train| {
+        evaluate(&TAU2, Settings::default(), "log", log, &Options { train, ..options })
+    };
     let (trained, at_prior) = (run(&log, 60).unwrap(), run(&log[60..], 0).unwrap());
     assert_eq!((trained.lines, at_prior.lines), (40, 40));
     assert_eq!(trained.logged, at_prior.logged);
@@ -176,13 +200,17 @@ fn training_lines_are_learned_from_and_not_judged_by() {
     assert_eq!(run(&[], 0), Err(EvaluateError::TooShort { lines: 0, train: 0 }));
     let wrong = evaluate(&TAU2, Settings { alpha: 2.0, ..Settings::default() }, "log", &log, &options);
     assert!(matches!(wrong, Err(EvaluateError::Settings(_))));
-    let foreign = evaluate(&RUBRIC, Settings::default(), "log", &[log[0].clone(), log[1].clone()], &Options::default());
+    let foreign =
+        evaluate(&RUBRIC, Settings::default(), "log", &[log[0].clone(), log[1].clone()], &Options::default());
     let count = LogFlaw::Count { key: "propensities", expected: 27, found: 18 };
     assert_eq!(foreign, Err(EvaluateError::Log(LogError { file: "log".into(), line: 1, flaw: count })));
     // Lines that a program made are checked as those of a file are.
     let mut impossible = log.clone();
     impossible[1].propensities = vec![0.0; 18];
-    assert!(matches!(run(&impossible, 0), Err(EvaluateError::Log(LogError { line: 2, flaw: LogFlaw::Sum(_), .. }))));
+    assert!(matches!(
+        run(&impossible, 0),
+        Err(EvaluateError::Log(LogError { line: 2, flaw: LogFlaw::Sum(_), .. }))
+    ));
 }
 
 /// A simulated user and what was done for it.
@@ -207,8 +235,9 @@ fn lives(nu: f64, draws: u32) -> Vec<Life> {
 fn on_two_threads<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let work = &work;
     std::thread::scope(|scope| {
-        let threads =
-            items.chunks(items.len().div_ceil(2)).map(|half| scope.spawn(move || half.iter().map(work).collect::<Vec<_>>()));
+        let threads = items
+            .chunks(items.len().div_ceil(2))
+            .map(|half| scope.spawn(move || half.iter().map(work).collect::<Vec<_>>()));
         threads.collect::<Vec<_>>().into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     })
 }
@@ -222,8 +251,15 @@ struct Study {
 }
 
 /// How a target is judged: 20 draws for its probabilities, which adds to the scatter but not to the bias.
-const LEARNING: Options<'static> =
-    Options { prior: None, mode: Mode::Learning, train: 0, greedy: false, draws: 20, logged_draws: None, truth: None };
+const LEARNING: Options<'static> = Options {
+    prior: None,
+    mode: Mode::Learning,
+    train: 0,
+    greedy: false,
+    draws: 20,
+    logged_draws: None,
+    truth: None,
+};
 const FROZEN: Options<'static> = Options { mode: Mode::Frozen, train: 150, ..LEARNING };
 
 /// Its name, the estimate, and how many of the intervals cover at least.
@@ -281,7 +317,11 @@ impl Study {
             let (told, covered) = (self.mean(|report| estimator.1(report).error), self.covered(estimator));
             self.is_in_the_readme(name, estimator);
             assert!(bias.abs() < 3.5 * error, "{name}, {}: bias {bias} +- {error}", estimator.0);
-            assert!((0.8..1.25).contains(&(told / scatter)), "{name}, {}: error {told}, scatter {scatter}", estimator.0);
+            assert!(
+                (0.8..1.25).contains(&(told / scatter)),
+                "{name}, {}: error {told}, scatter {scatter}",
+                estimator.0
+            );
             assert!(covered >= estimator.2, "{name}, {}: {covered}", estimator.0);
         }
         assert!(self.bias(DOUBLY_ROBUST).2 < 0.6 * self.bias(IPS).2);
@@ -291,9 +331,15 @@ impl Study {
     fn is_in_the_readme(&self, name: &str, estimator: Estimator) {
         let (bias, error, scatter) = self.bias(estimator);
         let covered = 100.0 * self.covered(estimator);
-        let row = format!("| {name} | {} | {bias:+.4} \u{b1} {error:.4} | {scatter:.3} | {covered:.1}% |", estimator.0);
+        let row = format!(
+            "| {name} | {} | {bias:+.4} \u{b1} {error:.4} | {scatter:.3} | {covered:.1}% |",
+            estimator.0
+        );
         println!("{row}");
-        assert!(include_str!("../../../tests/README.md").contains(&row), "the table in tests/README.md lacks\n{row}");
+        assert!(
+            include_str!("../../../tests/README.md").contains(&row),
+            "the table in tests/README.md lacks\n{row}"
+        );
     }
 }
 
@@ -307,8 +353,9 @@ fn a_target_that_learns_along_is_estimated_without_bias_and_covered() {
     let study = Study::new(&NU_3, LEARNING);
     study.holds("learning along, log with nu = 3", &ALL);
     // Bold logs have thin support for a careful target, and that may be said. What is not so may not.
-    let wrong =
-        |warning: &Warning| !matches!(warning, Warning::Rare { .. } | Warning::FewLines { .. } | Warning::Dominated { .. });
+    let wrong = |warning: &Warning| {
+        !matches!(warning, Warning::Rare { .. } | Warning::FewLines { .. } | Warning::Dominated { .. })
+    };
     assert!(study.warned(wrong) < 0.02);
 }
 
@@ -327,7 +374,10 @@ fn the_defaults_are_estimated_without_bias_and_warned_about() {
     study.holds(name, &[IPS, DOUBLY_ROBUST]);
     study.is_in_the_readme(name, SNIPS);
     assert!(study.warned(|warning| matches!(warning, Warning::Rare { .. })) > 0.9);
-    assert!(study.warned(|warning| matches!(warning, Warning::Unsupported { .. } | Warning::MeanWeight { .. })) < 0.02);
+    assert!(
+        study.warned(|warning| matches!(warning, Warning::Unsupported { .. } | Warning::MeanWeight { .. }))
+            < 0.02
+    );
 }
 
 /// A log without chance answers for whoever does the same, exactly, and for nobody else, which is said.
@@ -337,7 +387,10 @@ fn a_log_without_chance_knows_itself_alone() {
     let log = simulate(&SimulatedUser::new(&TAU2, 1), &policy, 200, 100).unwrap();
     let itself = evaluate(&TAU2, Settings::DEFAULT, "log", &log, &Options::default()).unwrap();
     let warned = vec![Warning::NoChance { share: 1.0 }];
-    assert_eq!((itself.effective_lines, itself.unsupported, itself.rare, itself.warnings()), (200.0, 0.0, 0.0, warned));
+    assert_eq!(
+        (itself.effective_lines, itself.unsupported, itself.rare, itself.warnings()),
+        (200.0, 0.0, 0.0, warned)
+    );
     for estimate in [itself.ips, itself.snips.unwrap(), itself.doubly_robust] {
         near(estimate.value, itself.logged.value);
     }

@@ -44,27 +44,43 @@ fn every_mistake_has_its_sentence() {
     says("\"task\":null", "\"risk\":0.5", "there is no signal 'risk': none is declared");
     says("{\"task\":null}", "[]", "'context' must be an object");
     says("[{\"memory\":\"conversation\"}]", "{}", "'forbid' must be a list");
-    says("\"memory\":\"conversation\"", "\"memori\":\"conversation\"", "there is no component 'memori'; did you mean 'memory'?");
+    says(
+        "\"memory\":\"conversation\"",
+        "\"memori\":\"conversation\"",
+        "there is no component 'memori'; did you mean 'memory'?",
+    );
     says(
         "\"memory\":\"conversation\"",
         "\"memory\":\"conversaton\"",
         "'memory' has no value 'conversaton'; did you mean 'conversation'?",
     );
     says("{\"memory\":\"conversation\"}", "{}", "empty pattern");
-    says("{\"memory\":\"conversation\"}", "{\"memory\":[\"conversation\",\"current_turn\"]}", "no feasible action");
+    says(
+        "{\"memory\":\"conversation\"}",
+        "{\"memory\":[\"conversation\",\"current_turn\"]}",
+        "no feasible action",
+    );
     says(",\"style\":\"direct\"}", "}", "a value for each component");
     says("[0.25,0.25,0,", "[0.25,0.25,", "'propensities' must be 18 numbers, one per action, not 17");
     says("[0.25,0.25,0,", "[0.25,0.25,\"0\",", "'propensities' must be a number");
-    says("[0.25,0.25,", "[0.25,-0.25,", "the propensity of memory=current_turn*tool=standard*style=concise must be from 0 to 1");
+    says(
+        "[0.25,0.25,",
+        "[0.25,-0.25,",
+        "the propensity of memory=current_turn*tool=standard*style=concise must be from 0 to 1",
+    );
     says("[0.25,0.25,0,", "[0.25,0.2,0.05,", "style=guided has a propensity but is not allowed in this line");
     says("[0.25,0.25,", "[0.25,0.15,", "the propensities add up to 0.900, not to 1");
     says("[0.25,0.25,0,0.5", "[0.25,0.75,0,0", "the action has propensity 0");
     says("\"draws\":1", "\"draws\":0", "'draws' must be a whole number from 1");
     says("\"draws\":1", "\"defaults\":[1]", "'defaults' must be 18 numbers, one per action, not 1");
-    let agent = r#"{"context":{"task":"codin","risk":0.1,"ambiguity":0.1,"memory_need":0.1,"tool_need":0.1}}"#;
+    let agent =
+        r#"{"context":{"task":"codin","risk":0.1,"ambiguity":0.1,"memory_need":0.1,"tool_need":0.1}}"#;
     let said = |line: &str| Record::read(&AGENT, line.as_bytes()).unwrap_err().to_string();
     assert!(said(agent).starts_with("there is no task 'codin'; did you mean 'coding'?"));
-    assert!(said(&agent.replace("codin", "coding").replace("\"risk\":0.1,", "")).contains("each of its 4 signals once"));
+    assert!(
+        said(&agent.replace("codin", "coding").replace("\"risk\":0.1,", ""))
+            .contains("each of its 4 signals once")
+    );
     assert!(
         said(&agent.replace("codin", "coding").replace("0.1,\"amb", "1.1,\"amb"))
             .contains("signal 0 is not a number from 0 to 1")
@@ -79,7 +95,10 @@ fn mistakes_are_told_with_their_line_and_blank_lines_count() {
     let error = read(&TAU2, "log.jsonl", format!("{text}\n{{}}\n").as_bytes()).unwrap_err();
     assert_eq!((error.line, error.to_string().as_str()), (6, "log.jsonl:6: 'context' is missing"));
     let long = " ".repeat(usize::try_from(MAX_LINE).unwrap() + 1);
-    assert_eq!(read(&TAU2, "log.jsonl", format!("{LINE}\n{long}").as_bytes()).unwrap_err().flaw, LogFlaw::TooLong);
+    assert_eq!(
+        read(&TAU2, "log.jsonl", format!("{LINE}\n{long}").as_bytes()).unwrap_err().flaw,
+        LogFlaw::TooLong
+    );
     assert!(matches!(read(&TAU2, "log.jsonl", &b"\xff\n"[..]).unwrap_err().flaw, LogFlaw::Json(_)));
 }
 
@@ -88,16 +107,22 @@ fn mistakes_are_told_with_their_line_and_blank_lines_count() {
 fn a_written_line_is_the_same_line() {
     let policy = Policy::new(&AGENT, Settings::default()).unwrap();
     let mut log = simulate(&SimulatedUser::new(&AGENT, 1), &policy, 20, 50).unwrap();
-    log.push(Record { defaults: Some(vec![0.25; 180]), user: "ana \"b\"".into(), draws: None, ..log[0].clone() });
+    log.push(Record {
+        defaults: Some(vec![0.25; 180]),
+        user: "ana \"b\"".into(),
+        draws: None,
+        ..log[0].clone()
+    });
     for record in &log {
         let line = record.write(&AGENT);
         assert!(!line.contains("only") && !line.contains("forbid"));
         let again = Record::read(&AGENT, line.as_bytes()).unwrap();
         assert_eq!(Record { line: record.line, ..again }, *record);
     }
-    for (from, to, key) in
-        [("", "", "only"), (r#","only":[{"style":"direct"},{"style":"concise","tool":"standard"}]"#, "", "forbid")]
-    {
+    for (from, to, key) in [
+        ("", "", "only"),
+        (r#","only":[{"style":"direct"},{"style":"concise","tool":"standard"}]"#, "", "forbid"),
+    ] {
         let record = Record::read(&TAU2, LINE.replace(from, to).as_bytes()).unwrap();
         let line = record.write(&TAU2);
         assert!(line.contains(&format!("\"{key}\":[")), "{line}");
@@ -163,10 +188,14 @@ fn the_command_as_its_help_shows_it() {
     assert_eq!(words, 15, "{first}");
     // The same log and settings give the same estimates, and other settings others.
     let again = run(&[&["try.jsonl"][..], &small].concat());
-    assert_eq!(again, first.split_inclusive('\n').filter(|line| !line.starts_with("truth")).collect::<String>());
+    assert_eq!(
+        again,
+        first.split_inclusive('\n').filter(|line| !line.starts_with("truth")).collect::<String>()
+    );
     assert_ne!(run(&[&["try.jsonl", "--nu", "0.1"][..], &small].concat()), again);
 
-    let json = run(&[&["try.jsonl", "--frozen", "--train", "100", "--greedy", "--json"][..], &small].concat());
+    let json =
+        run(&[&["try.jsonl", "--frozen", "--train", "100", "--greedy", "--json"][..], &small].concat());
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
         (&value["lines"], &value["trained"], &value["target"], &value["greedy"]),
@@ -180,7 +209,12 @@ fn the_command_as_its_help_shows_it() {
 
     // A log through a pipe is the same log.
     let log = std::fs::File::open(folder.path().join("try.jsonl")).unwrap();
-    let piped = Command::new(env!("CARGO_BIN_EXE_fable")).args(["evaluate", "-"]).args(small).stdin(log).output().unwrap();
+    let piped = Command::new(env!("CARGO_BIN_EXE_fable"))
+        .args(["evaluate", "-"])
+        .args(small)
+        .stdin(log)
+        .output()
+        .unwrap();
     assert_eq!(text(piped.stdout).replace("-: 200", "try.jsonl: 200"), again);
 }
 
@@ -192,7 +226,11 @@ fn mistakes_on_purpose() {
         assert!(output.stdout.is_empty());
         (output.status.code().unwrap(), text(output.stderr))
     };
-    std::fs::write(folder.path().join("log.jsonl"), format!("{LINE}\n{LINE}\n{}\n", LINE.replace("ana", "ben"))).unwrap();
+    std::fs::write(
+        folder.path().join("log.jsonl"),
+        format!("{LINE}\n{LINE}\n{}\n", LINE.replace("ana", "ben")),
+    )
+    .unwrap();
     assert!(fable(folder.path(), &["log.jsonl", "--catalog", "tau2"]).status.success());
     let (code, message) = told(&["log.jsonl"]);
     assert!(code == 2 && message.starts_with("fable: log.jsonl:1: "), "{message}");

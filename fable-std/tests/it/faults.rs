@@ -71,7 +71,8 @@ fn live(number: usize, places: &Places, ended: &AtomicBool, answers: &AtomicU64)
             std::thread::sleep(Duration::from_millis(5));
             continue;
         };
-        let id: DecisionId = decided["decision"].as_str().unwrap_or_else(|| panic!("{decided}")).parse().unwrap();
+        let id: DecisionId =
+            decided["decision"].as_str().unwrap_or_else(|| panic!("{decided}")).parse().unwrap();
         assert!(told.decided.insert(id.round, decided["action"].clone()).is_none(), "{id} was given twice");
         assert_eq!(*told.incarnation.get_or_insert(id.incarnation), id.incarnation);
         answers.fetch_add(1, Ordering::Relaxed);
@@ -108,14 +109,19 @@ fn judge(store: &dyn Store, name: &str, told: &Told) {
     for record in &tape.events {
         match decode_event(&TAU2, record).unwrap() {
             Event::Decision { round, action, .. } => assert!(decided.insert(round, action).is_none()),
-            Event::Feedback { round, reward, .. } => assert!(rewarded.insert(round, reward).is_none(), "{name}: {round} twice"),
+            Event::Feedback { round, reward, .. } => {
+                assert!(rewarded.insert(round, reward).is_none(), "{name}: {round} twice")
+            }
             _ => {}
         }
     }
     for (round, action) in &told.decided {
         assert_eq!(catalogs::action(&TAU2, decided[round]), *action, "{name}: decision {round}");
     }
-    assert!(decided.len() <= told.decided.len() + told.doubtful_decisions, "{name}: decisions that nobody asked for");
+    assert!(
+        decided.len() <= told.decided.len() + told.doubtful_decisions,
+        "{name}: decisions that nobody asked for"
+    );
     for (round, reward) in &told.rewarded {
         assert_eq!(rewarded.get(round), Some(reward), "{name}: reward of {round}");
     }
@@ -132,13 +138,20 @@ fn nothing_acknowledged_is_lost_or_doubled() {
     let proxy = Proxy::to(server.port());
     let url = database.url_at(proxy.port());
     let fable = Path::new(env!("CARGO_BIN_EXE_fable"));
-    let start = || HttpService::start(fable, ["--catalog", "tau2", "--threads", "2", "--store", &url], &[("FABLE_LOG", "off")]);
+    let start = || {
+        HttpService::start(
+            fable,
+            ["--catalog", "tau2", "--threads", "2", "--store", &url],
+            &[("FABLE_LOG", "off")],
+        )
+    };
     let mut services: Vec<HttpService> = (0..PROCESSES).map(|_| start()).collect();
     let places: Places = Mutex::new(services.iter().map(|service| Some(service.address.clone())).collect());
     let (ended, answers) = (AtomicBool::new(false), AtomicU64::new(0));
     let lives = std::thread::scope(|scope| {
         let (places, ended, answers) = (&places, &ended, &answers);
-        let clients: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(move || live(number, places, ended, answers))).collect();
+        let clients: Vec<_> =
+            (0..CLIENTS).map(|number| scope.spawn(move || live(number, places, ended, answers))).collect();
         let mut dice = Dice::new(17);
         // After every fault there is some load, however busy the machine is.
         let go_on = |more: u64| {
@@ -173,7 +186,8 @@ fn nothing_acknowledged_is_lost_or_doubled() {
         }
         go_on(200);
         ended.store(true, Ordering::Relaxed);
-        let lives: Vec<(String, Told)> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+        let lives: Vec<(String, Told)> =
+            clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
         println!(
             "{} kills, {} stops of the database, {} cuts; {} answers",
             kinds[0],
@@ -186,9 +200,13 @@ fn nothing_acknowledged_is_lost_or_doubled() {
     for service in &mut services {
         assert!(service.finish().success());
     }
-    let store = PostgresStore::open_any(&Place::parse(&database.url()).unwrap(), &Options::default()).unwrap();
+    let store =
+        PostgresStore::open_any(&Place::parse(&database.url()).unwrap(), &Options::default()).unwrap();
     let everyone = store.everyone().unwrap().len();
-    assert!(everyone <= CLIENTS * USERS && everyone >= lives.iter().filter(|(_, told)| !told.decided.is_empty()).count());
+    assert!(
+        everyone <= CLIENTS * USERS
+            && everyone >= lives.iter().filter(|(_, told)| !told.decided.is_empty()).count()
+    );
     for (name, told) in lives.iter().filter(|(_, told)| !told.decided.is_empty()) {
         judge(&store, name, told);
     }

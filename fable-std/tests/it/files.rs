@@ -74,15 +74,21 @@ fn a_file_is_read_up_to_its_limit() {
     for reader in READERS {
         for file in ["/dev/zero", "sparse"] {
             let (code, message) = fails_in_little_memory(here, &reading(reader, file));
-            let expected = format!("fable: {file}: larger than 1 MiB, and neither an exported user nor a prior nor a snapshot\n");
+            let expected = format!(
+                "fable: {file}: larger than 1 MiB, and neither an exported user nor a prior nor a snapshot\n"
+            );
             assert_eq!((code, message), (1, expected), "{reader:?}");
         }
     }
-    let (code, message) =
-        fails_in_little_memory(here, &["replay", "--snapshot", "ana.user", "--journal", "/dev/zero", "--catalog", "tau2"]);
+    let (code, message) = fails_in_little_memory(
+        here,
+        &["replay", "--snapshot", "ana.user", "--journal", "/dev/zero", "--catalog", "tau2"],
+    );
     assert_eq!((code, message.as_str()), (1, "fable: /dev/zero: larger than 16 MiB\n"));
     assert_eq!(fails_in_little_memory(here, &["inspect", "/dev/zero"]).0, 1);
-    for arguments in [&["catalog", "check", "/dev/zero"][..], &["catalog", "check", "tau2", "--settings", "/dev/zero"]] {
+    for arguments in
+        [&["catalog", "check", "/dev/zero"][..], &["catalog", "check", "tau2", "--settings", "/dev/zero"]]
+    {
         let (code, message) = fails_in_little_memory(here, arguments);
         assert!(code == 1 && message.contains("larger than 1 MiB"), "{message}");
     }
@@ -131,7 +137,9 @@ impl Read for Endless {
 #[test]
 fn the_limits_are_in_the_help() {
     let here = Path::new(".");
-    for about in [&["import"][..], &["export"], &["replay"], &["inspect"], &["prior", "fit"], &["prior", "address"]] {
+    for about in
+        [&["import"][..], &["export"], &["replay"], &["inspect"], &["prior", "fit"], &["prior", "address"]]
+    {
         let help = fable(here, &[about, &["--help"]].concat());
         assert!(String::from_utf8(help.stdout).unwrap().contains("512 MiB"), "{about:?}");
     }
@@ -141,7 +149,10 @@ fn the_limits_are_in_the_help() {
 const WRITERS: &[(&[&str], &str)] = &[
     (&["export", "ana", "out.user", "--store", "users.fable"], "out.user"),
     (&["inspect", "ana.user", "--catalog", "tau2", "--svg", "out.svg"], "out.svg"),
-    (&["prior", "address", "some.prior", "out.snapshot", "--user", "ana", "--catalog", "tau2"], "out.snapshot"),
+    (
+        &["prior", "address", "some.prior", "out.snapshot", "--user", "ana", "--catalog", "tau2"],
+        "out.snapshot",
+    ),
     (&["demo", "--fast", "--plain", "--rounds", "20", "--catalog", "tau2", "--svg", "demo.svg"], "demo.svg"),
 ];
 
@@ -199,7 +210,9 @@ fn what_cannot_be_written_leaves_the_old_file() {
     for (arguments, file) in &WRITERS[1..] {
         fs::write(here.join(file), "old").unwrap();
         let mut limited = Command::new("sh");
-        limited.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(env!("CARGO_BIN_EXE_fable"));
+        limited
+            .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""])
+            .arg(env!("CARGO_BIN_EXE_fable"));
         let before = fs::read_dir(here).unwrap().count();
         let output = limited.args(*arguments).current_dir(here).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments:?} {output:?}");
@@ -209,7 +222,8 @@ fn what_cannot_be_written_leaves_the_old_file() {
         assert_eq!(fs::read_dir(here).unwrap().count(), before, "{file}");
     }
     for (arguments, file) in WRITERS {
-        let nowhere: Vec<String> = arguments.iter().map(|word| word.replace(file, &format!("no/such/folder/{file}"))).collect();
+        let nowhere: Vec<String> =
+            arguments.iter().map(|word| word.replace(file, &format!("no/such/folder/{file}"))).collect();
         let nowhere: Vec<&str> = nowhere.iter().map(String::as_str).collect();
         let (code, message) = fails(here, &nowhere);
         assert!(code == 1 && message.starts_with(&format!("fable: no/such/folder/{file}: ")), "{message}");

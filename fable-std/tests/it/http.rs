@@ -34,10 +34,13 @@ fn decide(client: &mut Client<impl std::io::Read + std::io::Write>, user: &str) 
 #[test]
 fn every_op_is_answered_as_over_a_pipe() {
     let settings = Settings { seed: 7, ..Settings::default() };
-    let (mut oracle, mut script) = (Oracle::<f64>::new(&catalog::TAU2, settings), Script::new(11, 6, 100).with_memory());
+    let (mut oracle, mut script) =
+        (Oracle::<f64>::new(&catalog::TAU2, settings), Script::new(11, 6, 100).with_memory());
     let mut service = start(&["--seed", "7", "--cache", "30000", "--memory"]);
-    let mut pipe =
-        Service::start(fable(), ["--catalog", "tau2", "--scalar", "f64", "--seed", "7", "--cache", "30000", "--memory"]);
+    let mut pipe = Service::start(
+        fable(),
+        ["--catalog", "tau2", "--scalar", "f64", "--seed", "7", "--cache", "30000", "--memory"],
+    );
     let (mut client, mut line) = (service.connect(), String::new());
     let mut outcomes: BTreeMap<(String, u16), u32> = BTreeMap::new();
     for number in 0..2_000 {
@@ -117,7 +120,8 @@ fn what_cannot_be_asked_has_its_status_and_code() {
         assert_eq!(answer.header("allow"), Some(allowed));
     }
     for kind in ["", "content-type: text/plain\r\n", "content-type: application/x-www-form-urlencoded\r\n"] {
-        let request = format!("POST /v1/stats HTTP/1.1\r\nhost: localhost\r\n{kind}content-length: 2\r\n\r\n{{}}");
+        let request =
+            format!("POST /v1/stats HTTP/1.1\r\nhost: localhost\r\n{kind}content-length: 2\r\n\r\n{{}}");
         assert!(client.send(request.as_bytes()));
         assert_eq!(client.answer().unwrap().refusal(), (415, "unsupported_media_type".into()), "{kind}");
     }
@@ -139,9 +143,13 @@ fn what_cannot_be_asked_has_its_status_and_code() {
 
 #[test]
 fn tokens_have_their_roles() {
-    let mut service =
-        HttpService::start(fable(), ["--catalog", "tau2"], &[("FABLE_TOKENS_DECIDE", DECIDES), ("FABLE_TOKENS_ALL", ALL)]);
-    let (mut none, mut wrong) = (service.connect(), service.connect().with_token("a-token-that-is-not-known"));
+    let mut service = HttpService::start(
+        fable(),
+        ["--catalog", "tau2"],
+        &[("FABLE_TOKENS_DECIDE", DECIDES), ("FABLE_TOKENS_ALL", ALL)],
+    );
+    let (mut none, mut wrong) =
+        (service.connect(), service.connect().with_token("a-token-that-is-not-known"));
     let (mut decides, mut all) = (service.connect().with_token(DECIDES), service.connect().with_token(ALL));
     for client in [&mut none, &mut wrong] {
         for path in ["/v1/decide", "/v1/feedback", "/v1/backup", "/feedback"] {
@@ -155,7 +163,10 @@ fn tokens_have_their_roles() {
         assert_eq!(client.ask("GET", "/healthz").status, 200);
     }
     let decision = decide(&mut decides, "ana");
-    assert_eq!(decides.post("/v1/feedback", &json!({"decision": decision, "reward": 1}).to_string()).status, 200);
+    assert_eq!(
+        decides.post("/v1/feedback", &json!({"decision": decision, "reward": 1}).to_string()).status,
+        200
+    );
     let decision = decide(&mut decides, "ana");
     let said = json!({"inference_id": decision, "metric_name": "reward", "value": 1});
     assert_eq!(decides.post("/feedback", &said.to_string()).status, 200);
@@ -214,13 +225,19 @@ fn a_unix_socket_is_for_this_user_alone() {
     let mut client = Client::over(UnixStream::connect(&path).unwrap());
     let decision = decide(&mut client, "ana");
     let mut other = service.connect();
-    assert_eq!(other.post("/v1/feedback", &json!({"decision": decision, "reward": 1}).to_string()).json()["observations"], 1);
+    assert_eq!(
+        other.post("/v1/feedback", &json!({"decision": decision, "reward": 1}).to_string()).json()["observations"],
+        1
+    );
     // One at which somebody listens is left alone, and so is what is not a socket.
     let file = folder.path().join("file");
     std::fs::write(&file, "mine").unwrap();
     for taken in [&path, &file] {
-        let output =
-            Command::new(fable()).args(["serve", "--socket", taken.to_str().unwrap()]).stdin(Stdio::null()).output().unwrap();
+        let output = Command::new(fable())
+            .args(["serve", "--socket", taken.to_str().unwrap()])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
@@ -238,8 +255,11 @@ fn the_document_has_exactly_the_routes() {
     assert_eq!(document["openapi"], "3.1.0");
     let listed = document["paths"].as_object().unwrap();
     let ops = fable_std::serve::OPS.map(|op| format!("/v1/{op}"));
-    let served: BTreeSet<&str> =
-        ops.iter().map(String::as_str).chain(["/feedback", "/metrics", "/healthz", "/openapi.json"]).collect();
+    let served: BTreeSet<&str> = ops
+        .iter()
+        .map(String::as_str)
+        .chain(["/feedback", "/metrics", "/healthz", "/openapi.json"])
+        .collect();
     assert_eq!(listed.keys().map(String::as_str).collect::<BTreeSet<_>>(), served);
     for (path, methods) in listed {
         let own: Vec<&String> = methods.as_object().unwrap().keys().collect();
@@ -247,7 +267,9 @@ fn the_document_has_exactly_the_routes() {
             let status = client.ask(method, path).status;
             let allowed = own.iter().any(|own| own.eq_ignore_ascii_case(method));
             assert_eq!(status == 405, !allowed, "{method} {path} {status}");
-            assert!(!allowed || methods[method.to_lowercase()]["responses"].get(status.to_string()).is_some());
+            assert!(
+                !allowed || methods[method.to_lowercase()]["responses"].get(status.to_string()).is_some()
+            );
         }
     }
     assert!(service.finish().success());
@@ -271,7 +293,10 @@ fn counts_can_be_read() {
     for line in answer.body.lines() {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
             let (name, kind) = rest.split_once(' ').unwrap();
-            assert!(["counter", "gauge", "histogram"].contains(&kind) && types.insert(name, kind).is_none(), "{line}");
+            assert!(
+                ["counter", "gauge", "histogram"].contains(&kind) && types.insert(name, kind).is_none(),
+                "{line}"
+            );
         } else if !line.starts_with("# HELP ") {
             let (name, value) = line.rsplit_once(' ').unwrap();
             let family = name.split('{').next().unwrap();
@@ -294,7 +319,10 @@ fn counts_can_be_read() {
     assert!(values["fable_users_in_memory_bytes"] > 1_000.0);
     assert_eq!(values["fable_http_connections"], 1.0);
     assert!(values["fable_commits_total"] >= 5.0);
-    let buckets = answer.body.lines().filter(|line| line.starts_with("fable_http_request_seconds_bucket{op=\"decide\""));
+    let buckets = answer
+        .body
+        .lines()
+        .filter(|line| line.starts_with("fable_http_request_seconds_bucket{op=\"decide\""));
     let counts: Vec<f64> = buckets.map(|line| line.rsplit_once(' ').unwrap().1.parse().unwrap()).collect();
     assert!(counts.is_sorted() && counts.len() == 16);
     assert!(service.finish().success());

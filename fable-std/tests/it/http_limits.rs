@@ -6,7 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn start(arguments: &[&str]) -> HttpService {
-    HttpService::start(Path::new(env!("CARGO_BIN_EXE_fable")), ["--catalog", "tau2"].iter().chain(arguments), &[])
+    HttpService::start(
+        Path::new(env!("CARGO_BIN_EXE_fable")),
+        ["--catalog", "tau2"].iter().chain(arguments),
+        &[],
+    )
 }
 
 const DECIDE: &str = r#"{"user":"ana","context":{}}"#;
@@ -121,7 +125,10 @@ fn what_is_too_much_is_told_to_come_again() {
     let mut client = service.connect();
     for (path, body) in [
         ("/v1/decide", DECIDE.to_owned()),
-        ("/feedback", json!({"inference_id": "e6f79c19051ffb05-0-1", "metric_name": "reward", "value": 1}).to_string()),
+        (
+            "/feedback",
+            json!({"inference_id": "e6f79c19051ffb05-0-1", "metric_name": "reward", "value": 1}).to_string(),
+        ),
     ] {
         let answer = client.post(path, &body);
         assert_eq!(answer.refusal(), (503, "busy".into()));
@@ -173,7 +180,8 @@ fn the_end_is_graceful() {
     assert!(service.wait().success());
     assert!(idle.answer().is_none());
     let mut service = start(&["--store", store]);
-    let rounds = service.connect().post("/v1/posterior", r#"{"user":"ana"}"#).json()["rounds"].as_u64().unwrap();
+    let rounds =
+        service.connect().post("/v1/posterior", r#"{"user":"ana"}"#).json()["rounds"].as_u64().unwrap();
     assert!(answered > 1 && rounds == answered, "{rounds} {answered}");
     assert!(service.finish().success());
 }

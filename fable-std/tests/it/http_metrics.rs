@@ -6,7 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 fn start(arguments: &[&str]) -> HttpService {
-    HttpService::start(Path::new(env!("CARGO_BIN_EXE_fable")), ["--catalog", "tau2"].iter().chain(arguments), &[])
+    HttpService::start(
+        Path::new(env!("CARGO_BIN_EXE_fable")),
+        ["--catalog", "tau2"].iter().chain(arguments),
+        &[],
+    )
 }
 
 /// The id of a new decision for somebody.
@@ -24,14 +28,26 @@ fn metrics_become_rewards() {
     let first = decide(&mut other, "ana");
     for (body, status, code) in [
         (json!({"metric_name": "reward", "value": 1}), 400, "bad_request"),
-        (json!({"inference_id": first, "episode_id": first, "metric_name": "reward", "value": 1}), 400, "bad_request"),
+        (
+            json!({"inference_id": first, "episode_id": first, "metric_name": "reward", "value": 1}),
+            400,
+            "bad_request",
+        ),
         (json!({"inference_id": first, "metric_name": "reward", "value": 1, "extra": 1}), 400, "bad_request"),
         (json!({"inference_id": first, "metric_name": "reward", "value": [1]}), 400, "bad_request"),
         (json!({"inference_id": first, "metric_name": "reward", "value": true}), 400, "bad_request"),
-        (json!({"inference_id": first, "metric_name": "reward", "value": 1, "tags": {"a": 1}}), 400, "bad_request"),
+        (
+            json!({"inference_id": first, "metric_name": "reward", "value": 1, "tags": {"a": 1}}),
+            400,
+            "bad_request",
+        ),
         (json!({"inference_id": first, "metric_name": "stars", "value": 1}), 422, "unknown_name"),
         (json!({"inference_id": "e6f79c19", "metric_name": "reward", "value": 1}), 404, "unknown_decision"),
-        (json!({"inference_id": "e6f79c19051ffb05-0-9", "metric_name": "reward", "value": 1}), 404, "unknown_decision"),
+        (
+            json!({"inference_id": "e6f79c19051ffb05-0-9", "metric_name": "reward", "value": 1}),
+            404,
+            "unknown_decision",
+        ),
         (
             json!({"inference_id": "e6f79c19051ffb05-0-9", "metric_name": "reward", "value": 1, "dryrun": true}),
             404,
@@ -40,21 +56,32 @@ fn metrics_become_rewards() {
     ] {
         assert_eq!(say(body.clone()).refusal(), (status, code.to_owned()), "{body}");
     }
-    let observations = |other: &mut Client<_>| other.post("/v1/posterior", r#"{"user":"ana"}"#).json()["observations"].clone();
-    let dry = say(json!({"inference_id": first, "metric_name": "reward", "value": 0.5, "dryrun": true, "tags": {"a": "b"}}));
+    let observations = |other: &mut Client<_>| {
+        other.post("/v1/posterior", r#"{"user":"ana"}"#).json()["observations"].clone()
+    };
+    let dry = say(
+        json!({"inference_id": first, "metric_name": "reward", "value": 0.5, "dryrun": true, "tags": {"a": "b"}}),
+    );
     assert_eq!((dry.status, &dry.json()["reward"]), (200, &json!(0.5)), "{dry:?}");
-    let silent = say(json!({"inference_id": first, "metric_name": "comment", "value": "now translate it into French"}));
+    let silent = say(
+        json!({"inference_id": first, "metric_name": "comment", "value": "now translate it into French"}),
+    );
     assert_eq!((silent.status, &silent.json()["reward"]), (200, &json!(null)), "{silent:?}");
     assert_eq!(observations(&mut other), 0);
-    let learned =
-        say(json!({"episode_id": first, "inference_id": null, "metric_name": "comment", "value": "thanks, that's perfect"}));
+    let learned = say(
+        json!({"episode_id": first, "inference_id": null, "metric_name": "comment", "value": "thanks, that's perfect"}),
+    );
     assert!(learned.json()["reward"].as_f64() > Some(0.8), "{learned:?}");
     let id = learned.json()["feedback_id"].as_str().unwrap().to_owned();
     let earlier = dry.json()["feedback_id"].as_str().unwrap().to_owned();
-    assert!(id.len() == 36 && id.as_bytes()[14] == b'7' && id[..13] >= earlier[..13] && id != earlier, "{earlier} {id}");
+    assert!(
+        id.len() == 36 && id.as_bytes()[14] == b'7' && id[..13] >= earlier[..13] && id != earlier,
+        "{earlier} {id}"
+    );
     assert_eq!(observations(&mut other), 1);
     for dryrun in [true, false] {
-        let again = say(json!({"inference_id": first, "metric_name": "reward", "value": 1, "dryrun": dryrun}));
+        let again =
+            say(json!({"inference_id": first, "metric_name": "reward", "value": 1, "dryrun": dryrun}));
         assert_eq!(again.refusal(), (409, "duplicate_feedback".into()));
     }
     assert!(service.finish().success());
@@ -82,10 +109,15 @@ fn metrics_wait_for_others() {
     let mut service = start(&["--metrics", file, "--store", store]);
     let mut client = service.connect();
     let say = |client: &mut Client<_>, id: &str, metric: &str, value: Value| {
-        client.post("/feedback", &json!({"inference_id": id, "metric_name": metric, "value": value}).to_string())
+        client.post(
+            "/feedback",
+            &json!({"inference_id": id, "metric_name": metric, "value": value}).to_string(),
+        )
     };
     let observations = |client: &mut Client<_>, user: &str| {
-        client.post("/v1/posterior", &json!({"user": user}).to_string()).json()["observations"].as_u64().unwrap()
+        client.post("/v1/posterior", &json!({"user": user}).to_string()).json()["observations"]
+            .as_u64()
+            .unwrap()
     };
     let ana = decide(&mut client, "ana");
     assert_eq!(say(&mut client, &ana, "seconds", json!(7.5)).json()["pending"], json!(["solved"]));
@@ -93,8 +125,14 @@ fn metrics_wait_for_others() {
     assert_eq!(observations(&mut client, "ana"), 0);
     assert_eq!(say(&mut client, &ana, "solved", json!(true)).json()["reward"], json!(0.75));
     assert_eq!(observations(&mut client, "ana"), 1);
-    assert_eq!(say(&mut client, &ana, "comment", json!("perfect")).refusal(), (409, "duplicate_feedback".into()));
-    assert_eq!(say(&mut client, "e6f79c19051ffb05-0-9", "solved", json!(true)).refusal(), (404, "unknown_decision".into()));
+    assert_eq!(
+        say(&mut client, &ana, "comment", json!("perfect")).refusal(),
+        (409, "duplicate_feedback".into())
+    );
+    assert_eq!(
+        say(&mut client, "e6f79c19051ffb05-0-9", "solved", json!(true)).refusal(),
+        (404, "unknown_decision".into())
+    );
     // Time is up.
     let ben = decide(&mut client, "ben");
     assert_eq!(say(&mut client, &ben, "solved", json!(false)).json()["pending"], json!(["seconds"]));
@@ -127,8 +165,10 @@ fn a_reward_that_was_answered_survives_and_a_pending_one_does_not() {
     let mut client = service.connect();
     for round in 1..=20 {
         let decision = decide(&mut client, "ana");
-        for (metric, value, key) in [("solved", json!(true), "pending"), ("seconds", json!(round), "reward")] {
-            let said = json!({"inference_id": decision, "metric_name": metric, "value": value, "dryrun": true});
+        for (metric, value, key) in [("solved", json!(true), "pending"), ("seconds", json!(round), "reward")]
+        {
+            let said =
+                json!({"inference_id": decision, "metric_name": metric, "value": value, "dryrun": true});
             let dry = client.post("/feedback", &said.to_string()).json();
             let said = json!({"inference_id": decision, "metric_name": metric, "value": value});
             let answer = client.post("/feedback", &said.to_string()).json();

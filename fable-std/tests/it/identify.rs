@@ -39,19 +39,27 @@ fn constraint(dice: &mut Dice, catalog: &Catalog<'_>) -> Constraint {
 }
 
 /// The features of everything that is allowed in contexts that come up, one after the other.
-fn met(policy: &Policy<'_, f64>, constraints: &[Constraint], dice: &mut Dice, times: usize) -> Span<Vec<f64>> {
+fn met(
+    policy: &Policy<'_, f64>,
+    constraints: &[Constraint],
+    dice: &mut Dice,
+    times: usize,
+) -> Span<Vec<f64>> {
     let catalog = policy.catalog();
     let d = catalog.dimension();
     let mut span = Span::over(d, vec![0.0; Span::<Vec<f64>>::storage_len(d, d)]).unwrap();
     for task in std::iter::once(None).chain((0..catalog.definition().tasks.len()).map(Some)) {
         for time in 0..times {
             let scale = if time % 2 == 0 { 0.5 } else { 1.0 }; // every other time all signals are low
-            let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| (scale * dice.unit()) as f32).collect();
+            let signals: Vec<f32> =
+                catalog.definition().signals.iter().map(|_| (scale * dice.unit()) as f32).collect();
             let context = Context::new(catalog, task, &signals).unwrap();
             if let Ok(feasible) = feasible(catalog, constraints, &context, &[]) {
-                let stopped = |action: &Action| stopped_by(catalog, catalog.rules(), &context, *action).is_some();
+                let stopped =
+                    |action: &Action| stopped_by(catalog, catalog.rules(), &context, *action).is_some();
                 for action in feasible.set().iter().filter(|action| !stopped(action)) {
-                    let features = policy.features(&context, action).map(|(index, value)| (index, f64::from(value)));
+                    let features =
+                        policy.features(&context, action).map(|(index, value)| (index, f64::from(value)));
                     span.insert(features).unwrap();
                 }
             }
@@ -68,14 +76,18 @@ fn agrees(catalog: &Catalog<'_>, rules: usize, times: usize, rounds: u64) {
         let mut constraints: Vec<Constraint> = (0..rules).map(|_| constraint(&mut dice, catalog)).collect();
         constraints[0].when = When::Always; // so that it takes something away
         let allowed = Allowed::stated(catalog, &constraints).unwrap();
-        let (mut quick, mut slow) = (SafeSpan::new(&policy, &allowed), met(&policy, &constraints, &mut dice, times));
+        let (mut quick, mut slow) =
+            (SafeSpan::new(&policy, &allowed), met(&policy, &constraints, &mut dice, times));
         assert_eq!(quick.rank(), slow.rank(), "{constraints:?}");
         for _ in 0..100 {
             let tasks = catalog.definition().tasks.len();
             let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| dice.unit() as f32).collect();
-            let context = Context::new(catalog, Some(dice.below(tasks + 1)).filter(|task| *task < tasks), &signals).unwrap();
+            let context =
+                Context::new(catalog, Some(dice.below(tasks + 1)).filter(|task| *task < tasks), &signals)
+                    .unwrap();
             let [prefer, over] = [0; 2].map(|_| Action(dice.below(catalog.actions()) as u16));
-            let difference = policy.difference(&context, prefer, over).map(|(index, value)| (index, f64::from(value)));
+            let difference =
+                policy.difference(&context, prefer, over).map(|(index, value)| (index, f64::from(value)));
             let expected = slow.contains(difference).unwrap();
             let asked = Comparison { context, prefer, over, total: false };
             assert_eq!(quick.identifies(&policy, &asked), expected, "{constraints:?} {asked:?}");
@@ -90,7 +102,8 @@ fn agrees(catalog: &Catalog<'_>, rules: usize, times: usize, rounds: u64) {
 fn the_span_is_that_of_what_is_met() {
     agrees(&catalog::TAU2, 2, 1, 40);
     agrees(&catalog::RUBRIC, 2, 1, 40);
-    let lamp = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogs/lamp.toml")).unwrap();
+    let lamp =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogs/lamp.toml")).unwrap();
     let arena = fable_std::catalogs::Arena::new();
     agrees(&fable_std::catalogs::read(&arena, "lamp.toml", &lamp).unwrap(), 2, 8, 60);
 }
@@ -110,10 +123,12 @@ fn named<'r>(contrasts: &'r [ContrastReport], name: &str) -> &'r ContrastReport 
 fn a_user_without_memory_is_not_promised_to_be_known() {
     let policy = Policy::<f64>::new(&catalog::AGENT, Settings::default()).unwrap();
     let mut ana = HostUser::<f64>::new(&policy, "ana").unwrap();
-    let context =
-        catalog::AGENT.context(None, [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)]).unwrap();
+    let context = catalog::AGENT
+        .context(None, [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)])
+        .unwrap();
     let off = Feasible::all(&catalog::AGENT).require(&catalog::AGENT, &[("memory", "no_memory")]).unwrap();
-    let (all, memory, style) = (Feasible::all(&catalog::AGENT), "recent_memory_over_none", "concise_over_detailed");
+    let (all, memory, style) =
+        (Feasible::all(&catalog::AGENT), "recent_memory_over_none", "concise_over_detailed");
     for (feasible, known) in [(&all, true), (&off, false), (&all, true)] {
         for _ in 0..5 {
             let mut command = Command::decide(Request::new(&context, feasible));
@@ -131,7 +146,11 @@ fn a_user_without_memory_is_not_promised_to_be_known() {
         }
     }
     // What is said about the user counts, whatever the last decision had to choose from.
-    let said = Rules.onboarding(&catalog::AGENT, PreferenceText::new("Never use memory.")).unwrap().value.constraints;
+    let said = Rules
+        .onboarding(&catalog::AGENT, PreferenceText::new("Never use memory."))
+        .unwrap()
+        .value
+        .constraints;
     let allowed = Allowed::stated(&catalog::AGENT, &said).unwrap();
     let asked = Question::parse(&catalog::AGENT, "memory=recent_memory:profile_summary@coding").unwrap();
     let report = inspect_under(&mut ana.user(), &[asked], &allowed).unwrap().contrasts;
@@ -159,13 +178,23 @@ fn the_command_says_what_can_be_known() {
     assert!(text.contains("allowed      36 of 180 actions\n"), "{text}");
     assert!(text.contains("198 of 254 can move"), "{text}");
     assert!(text.contains("cannot be known: no allowed action has memory=recent_memory\n"), "{text}");
-    let report: Value =
-        serde_json::from_str(&printed(&["identify", "--catalog", "tau2", "--forbid", "tool=verify", "--json"])).unwrap();
+    let report: Value = serde_json::from_str(&printed(&[
+        "identify",
+        "--catalog",
+        "tau2",
+        "--forbid",
+        "tool=verify",
+        "--json",
+    ]))
+    .unwrap();
     assert_eq!((&report["allowed"], &report["actions"]), (&12.into(), &18.into()));
     assert!(report["not_movable"].as_array().unwrap().contains(&"tool=verify".into()));
     assert!(report["directions"].as_u64() < report["directions_without_rules"].as_u64());
     let all: Value = serde_json::from_str(&printed(&["identify", "--json"])).unwrap();
-    assert!(all["contrasts"].as_array().unwrap().iter().all(|contrast| contrast["identifiable"] == true), "{all}");
+    assert!(
+        all["contrasts"].as_array().unwrap().iter().all(|contrast| contrast["identifiable"] == true),
+        "{all}"
+    );
     assert_eq!(all["not_movable"], Value::Array(Vec::new()));
     assert_eq!(fable(&["identify", "--forbid", "tool=hammer"]).status.code(), Some(2));
     assert_eq!(fable(&["identify", "--user", "ana"]).status.code(), Some(2));
@@ -179,7 +208,9 @@ fn the_rules_of_a_catalog_count() {
     const NO_MEMORY: &[Part<'static>] = &[Part::new(agent::MEMORY, values![agent::Memory::NoMemory])];
     let rules = [Rule::require("private", NO_MEMORY).always()];
     let private = Catalog::try_new(Definition { rules: &rules, ..*AGENT.definition() }).unwrap();
-    let (open, closed) =
-        (Allowed::everywhere(&AGENT, &Feasible::all(&AGENT)), Allowed::everywhere(&private, &Feasible::all(&private)));
+    let (open, closed) = (
+        Allowed::everywhere(&AGENT, &Feasible::all(&AGENT)),
+        Allowed::everywhere(&private, &Feasible::all(&private)),
+    );
     assert_eq!((open.counts().next(), closed.counts().next()), (Some(180), Some(36)));
 }

@@ -7,7 +7,9 @@ use fable_core::catalog::{AGENT, Block, BlockSet, Component, Contrast, Definitio
 use fable_core::host::HostLearner;
 use fable_core::journal::Observation;
 use fable_core::record::decode_event;
-use fable_core::{Action, Catalog, Context, Feasible, HostUser, Policy, Scalar, Settings, Statement, user_hash};
+use fable_core::{
+    Action, Catalog, Context, Feasible, HostUser, Policy, Scalar, Settings, Statement, user_hash,
+};
 use fable_std::inspect::{Guarantee, Inspection, Question, inspect};
 use fable_std::replay::Tape;
 use fable_std::serve::{Options, serve};
@@ -23,8 +25,11 @@ const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
     name: "mixed",
     components: &[
         Component::new("a", &[Setting::new("a0", "", 0.0), Setting::new("a1", "", 0.3)]),
-        Component::new("b", &[Setting::new("b0", "", 0.1), Setting::new("b1", "", 0.0), Setting::new("b2", "", 0.2)])
-            .with_null(1),
+        Component::new(
+            "b",
+            &[Setting::new("b0", "", 0.1), Setting::new("b1", "", 0.0), Setting::new("b2", "", 0.2)]
+        )
+        .with_null(1),
     ],
     tasks: &["x", "y", "z"],
     signals: &["s", "t"],
@@ -54,7 +59,9 @@ fn features(catalog: &Catalog<'_>, context: &Context, action: Action) -> DVector
     DVector::from_fn(catalog.dimension(), |index, _| {
         let name = catalog.coordinate_name(index).unwrap().to_string();
         let factors = name.split('*').map(|factor| match factor.split_once('=') {
-            Some(("task", task)) => f64::from(context.task().is_some_and(|own| catalog.definition().tasks[own] == task)),
+            Some(("task", task)) => {
+                f64::from(context.task().is_some_and(|own| catalog.definition().tasks[own] == task))
+            }
             Some((component, value)) => {
                 let component = catalog.component(component).unwrap();
                 f64::from(catalog.value(component, value) == Some(values[component]))
@@ -91,9 +98,15 @@ fn learned<'p, T: Scalar>(policy: &Policy<'p, T>) -> (Host<'p, T>, Dense) {
     let (catalog, settings) = (policy.catalog(), *policy.settings());
     let mut host = start(policy, 7);
     let d = catalog.dimension();
-    let mut dense =
-        Dense { lambda: DMatrix::identity(d, d) * policy.base_precision(), h: DVector::zeros(d), used: vec![0; d], started: 0.0 };
-    let v = DVector::from_fn(d, |index, _| f64::from(u8::from(index == d - 1)) - f64::from(u8::from(index == d - 2)));
+    let mut dense = Dense {
+        lambda: DMatrix::identity(d, d) * policy.base_precision(),
+        h: DVector::zeros(d),
+        used: vec![0; d],
+        started: 0.0,
+    };
+    let v = DVector::from_fn(d, |index, _| {
+        f64::from(u8::from(index == d - 1)) - f64::from(u8::from(index == d - 2))
+    });
     let direction = Direction::new(catalog, [(d - 1, 1.0), (d - 2, -1.0)]).unwrap();
     host.user().onboard(&Statement { direction, response: 0.5, precision: 4.0 }).unwrap();
     dense.lambda += &v * v.transpose() * 4.0;
@@ -101,14 +114,18 @@ fn learned<'p, T: Scalar>(policy: &Policy<'p, T>) -> (Host<'p, T>, Dense) {
     dense.started = log_det(&dense.lambda);
     for round in 0..80 {
         let tasks = catalog.definition().tasks.len();
-        let task = (tasks > 0).then(|| (spread(round, 3) * (tasks + 1) as f64) as usize).filter(|task| *task < tasks);
-        let signals: Vec<f32> = (0..catalog.definition().signals.len()).map(|signal| spread(round, 5 + signal) as f32).collect();
+        let task = (tasks > 0)
+            .then(|| (spread(round, 3) * (tasks + 1) as f64) as usize)
+            .filter(|task| *task < tasks);
+        let signals: Vec<f32> =
+            (0..catalog.definition().signals.len()).map(|signal| spread(round, 5 + signal) as f32).collect();
         let context = Context::new(catalog, task, &signals).unwrap();
         let action = Action((spread(round, 7) * catalog.actions() as f64) as u16);
         let reward = 2.0 * spread(round, 11) - 1.0;
         host.user().observe(&context, action, reward).unwrap();
         let phi = features(catalog, &context, action);
-        let residual = reward - (catalog.default_score(&context, action) - settings.cost_weight * catalog.cost(action));
+        let residual =
+            reward - (catalog.default_score(&context, action) - settings.cost_weight * catalog.cost(action));
         let active: Vec<usize> = (0..d).filter(|index| phi[*index] != 0.0).collect();
         for &i in &active {
             for &j in &active {
@@ -122,7 +139,8 @@ fn learned<'p, T: Scalar>(policy: &Policy<'p, T>) -> (Host<'p, T>, Dense) {
 }
 
 fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
-    let settings = Settings { prior_radius: Some(1.5), noise_proxy: Some(0.5), alpha: 0.1, ..Settings::DEFAULT };
+    let settings =
+        Settings { prior_radius: Some(1.5), noise_proxy: Some(0.5), alpha: 0.1, ..Settings::DEFAULT };
     let policy = Policy::<T>::new(catalog, settings).unwrap();
     let (mut host, dense) = learned(&policy);
     let component = &catalog.definition().components[1];
@@ -132,7 +150,10 @@ fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
 
     let tolerance = if T::DIGITS == 53 { 1e-10 } else { 1e-4 };
     let close = |what: &str, found: f64, expected: f64| {
-        assert!((found - expected).abs() <= tolerance * (1.0 + expected.abs()), "{what}: {found}, expected {expected}");
+        assert!(
+            (found - expected).abs() <= tolerance * (1.0 + expected.abs()),
+            "{what}: {found}, expected {expected}"
+        );
     };
     let factor = Cholesky::new(dense.lambda.clone()).unwrap();
     let (mean, sigma) = (factor.solve(&dense.h), factor.inverse());
@@ -144,7 +165,10 @@ fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
             assert!(!std::mem::replace(&mut seen[index], true));
             close(&weight.name, weight.mean, mean[index]);
             close(&weight.name, weight.sd, sigma[(index, index)].sqrt());
-            assert!(weight.evidence >= dense.used[index] && (!weight.exact || weight.evidence == dense.used[index]));
+            assert!(
+                weight.evidence >= dense.used[index]
+                    && (!weight.exact || weight.evidence == dense.used[index])
+            );
             assert_eq!(weight.exact, !weight.name.contains('*') || weight.evidence == 0, "{}", weight.name);
         }
     }
@@ -154,11 +178,17 @@ fn agrees<T: Scalar>(catalog: &Catalog<'_>) {
     let beta = 1.5 + (0.5 / 0.25_f64).sqrt() * (ratio + 2.0 * (1.0 / 0.1_f64).ln()).sqrt();
     close("information", report.state.log_det_ratio, ratio);
     close("beta", report.state.beta, beta);
-    close("learned", report.state.learned.unwrap(), catalog.dimension() as f64 - policy.base_precision() * sigma.trace());
+    close(
+        "learned",
+        report.state.learned.unwrap(),
+        catalog.dimension() as f64 - policy.base_precision() * sigma.trace(),
+    );
     assert_eq!(report.contrasts.len(), catalog.contrasts().len() + 1);
     for (index, found) in report.contrasts.iter().enumerate() {
-        let compared = fable_core::preference::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
-        let w = features(catalog, &compared.context, compared.prefer) - features(catalog, &compared.context, compared.over);
+        let compared =
+            fable_core::preference::Comparison::declared(catalog, index).unwrap_or(asked.comparison);
+        let w = features(catalog, &compared.context, compared.prefer)
+            - features(catalog, &compared.context, compared.over);
         let (estimate, sd) = (w.dot(&mean), w.dot(&(&sigma * &w)).sqrt());
         close(&found.name, found.mean, estimate);
         close(&found.name, found.sd, sd);
@@ -200,15 +230,25 @@ fn promotions_stand_fall_and_turn_over() {
     let first = |report: &Inspection| report.contrasts[0].clone();
     let few = live(&mut learner, 3, 0.9);
     assert_eq!((first(&few).verdict, first(&few).evidence), (0, 6));
-    assert!(first(&few).needs.starts_with("about ") && first(&few).needs.ends_with(" more rewards"), "{}", first(&few).needs);
+    assert!(
+        first(&few).needs.starts_with("about ") && first(&few).needs.ends_with(" more rewards"),
+        "{}",
+        first(&few).needs
+    );
     let certain = live(&mut learner, 60, 0.9);
-    assert_eq!((first(&certain).verdict, first(&certain).needs.as_str()), (1, "nothing: certain, and can be promoted"));
+    assert_eq!(
+        (first(&certain).verdict, first(&certain).needs.as_str()),
+        (1, "nothing: certain, and can be promoted")
+    );
     assert!(first(&certain).distance < 0.0 && first(&certain).rewards_to_go == Some(0));
     assert!(learner.user().promote(3).unwrap() > 0);
     let promoted = first(&live(&mut learner, 0, 0.0)).promotion.unwrap();
     assert_eq!((promoted.standing, promoted.verdict, promoted.evidence, promoted.at), ("holds", 1, 126, 3));
     assert_eq!(promoted.sentence, "The user prefers rigor=level_5 to rigor=level_1.");
-    assert!((promoted.lower - first(&certain).lower).abs() < 1e-6 && (promoted.upper - first(&certain).upper).abs() < 1e-6);
+    assert!(
+        (promoted.lower - first(&certain).lower).abs() < 1e-6
+            && (promoted.upper - first(&certain).upper).abs() < 1e-6
+    );
     assert_eq!(first(&live(&mut learner, 55, -0.9)).promotion.unwrap().standing, "doubtful");
     let revoked = first(&live(&mut learner, 400, -0.9));
     assert_eq!(revoked.promotion.as_ref().unwrap().standing, "revoked");
@@ -218,7 +258,8 @@ fn promotions_stand_fall_and_turn_over() {
 #[test]
 fn the_end_of_the_guarantee_has_a_reason() {
     let of = |started: Settings<'static>, now: Settings<'static>, unlearn: bool| {
-        let (before, after) = (Policy::<f64>::new(&TAU2, started).unwrap(), Policy::<f64>::new(&TAU2, now).unwrap());
+        let (before, after) =
+            (Policy::<f64>::new(&TAU2, started).unwrap(), Policy::<f64>::new(&TAU2, now).unwrap());
         let mut learner = start(&before, 7);
         let context = Context::new(&TAU2, None, &[]).unwrap();
         learner.user().observe(&context, Action(2), 0.5).unwrap();
@@ -248,8 +289,14 @@ fn questions_are_read_or_told_what_is_wrong() {
         ("", "a contrast is COMPONENT=VALUE:VALUE"),
         ("tool", "a contrast is COMPONENT=VALUE:VALUE"),
         ("tool=web_search", "a contrast is COMPONENT=VALUE:VALUE"),
-        ("tol=web_search:no_tool", "there is no component 'tol'; did you mean 'tool'? Known: memory, tool, style"),
-        ("tool=web:no_tool", "'tool' has no value 'web'; did you mean 'web_search'? Known: no_tool, web_search"),
+        (
+            "tol=web_search:no_tool",
+            "there is no component 'tol'; did you mean 'tool'? Known: memory, tool, style",
+        ),
+        (
+            "tool=web:no_tool",
+            "'tool' has no value 'web'; did you mean 'web_search'? Known: no_tool, web_search",
+        ),
         ("tool=no_tool:no_tool", "two different values"),
         ("tool=web_search:no_tool@golf", "there is no task 'golf'; known: coding"),
         ("tool=web_search:no_tool@", "there is no task ''"),
@@ -257,12 +304,16 @@ fn questions_are_read_or_told_what_is_wrong() {
         let error = Question::parse(&AGENT, text).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{text}: ")) && error.contains(wrong), "{error}");
     }
-    assert_eq!(Question::parse(&TAU2, "style=concise:guided@x").unwrap_err().to_string().matches("known").count(), 0);
+    assert_eq!(
+        Question::parse(&TAU2, "style=concise:guided@x").unwrap_err().to_string().matches("known").count(),
+        0
+    );
 }
 
 /// Runs the command in a folder: exit code, standard output, standard error.
 fn fable(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_fable")).current_dir(folder).args(arguments).output().unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_fable")).current_dir(folder).args(arguments).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
@@ -279,11 +330,24 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
 /// The README's lamp and a user of it who likes warm light, and at dinner silence: 400 rounds in home.fable.
 fn lamp(folder: &Path, scalar: &str) {
     std::fs::write(folder.join("lamp.toml"), between(&readme(), "```toml\n", "```")).unwrap();
-    let serve =
-        ["serve", "--catalog", "lamp.toml", "--store", "home.fable", "--nu", "8", "--scalar", scalar, "--durability", "none"];
+    let serve = [
+        "serve",
+        "--catalog",
+        "lamp.toml",
+        "--store",
+        "home.fable",
+        "--nu",
+        "8",
+        "--scalar",
+        scalar,
+        "--durability",
+        "none",
+    ];
     let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
-    let mut service = command.current_dir(folder).args(serve).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut input, mut output) = (service.stdin.take().unwrap(), BufReader::new(service.stdout.take().unwrap()));
+    let mut service =
+        command.current_dir(folder).args(serve).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut input, mut output) =
+        (service.stdin.take().unwrap(), BufReader::new(service.stdout.take().unwrap()));
     let mut ask = |request: Value| -> Value {
         writeln!(input, "{request}").unwrap();
         let mut answer = String::new();
@@ -292,7 +356,8 @@ fn lamp(folder: &Path, scalar: &str) {
     };
     for round in 0..400 {
         let (task, daylight) = (["reading", "dinner"][round % 2], (round % 5) as f64 / 8.0);
-        let decided = ask(json!({ "op": "decide", "user": "ana", "context": { "task": task, "daylight": daylight } }));
+        let decided =
+            ask(json!({ "op": "decide", "user": "ana", "context": { "task": task, "daylight": daylight } }));
         let light = match decided["action"]["light"].as_str().unwrap() {
             "warm" => 0.75,
             "cold" => -0.75,
@@ -348,12 +413,16 @@ fn a_life_is_told_as_the_readme_shows_it() {
 
     let all = run(&["--all", "--contrast", "light=warm:off@reading"]);
     assert!(!all.contains(" more\n") && all.contains("\n  off with silent "), "{all}");
-    let (code, other, _) = fable(folder, &["inspect", "ana", "--store", "home.fable", "--catalog", "lamp.toml"]);
+    let (code, other, _) =
+        fable(folder, &["inspect", "ana", "--store", "home.fable", "--catalog", "lamp.toml"]);
     assert_eq!((code, other), (0, whole));
     let asked = all.lines().skip_while(|line| !line.starts_with("  light=warm:off@reading ")).nth(1).unwrap();
     assert!(asked.starts_with("    needs "), "{all}");
     let block = run(&["--block", "light*speech,light"]);
-    assert!(block.contains("off with silent") && !block.contains("spoken for dinner") && !block.contains("State"), "{block}");
+    assert!(
+        block.contains("off with silent") && !block.contains("spoken for dinner") && !block.contains("State"),
+        "{block}"
+    );
 
     shape(&serde_json::from_str(&run(&["--json"])).unwrap());
     picture(folder, &run);
@@ -366,7 +435,8 @@ fn the_same_everywhere<T: Scalar>(scalar: &str) {
     let folder = folder.path();
     lamp(folder, scalar);
     let report = |arguments: &[&str]| {
-        let (code, out, error) = fable(folder, &[&["inspect"], arguments, &["--catalog", "lamp.toml", "--json"]].concat());
+        let (code, out, error) =
+            fable(folder, &[&["inspect"], arguments, &["--catalog", "lamp.toml", "--json"]].concat());
         assert_eq!((code, error.as_str()), (0, ""));
         let mut report: Value = serde_json::from_str(&out).unwrap();
         (report["source"].take(), report)
@@ -379,8 +449,10 @@ fn the_same_everywhere<T: Scalar>(scalar: &str) {
     let catalog = fable_std::catalogs::open(folder.join("lamp.toml").to_str().unwrap()).unwrap();
     let policy = Policy::<T>::new(catalog, Settings::DEFAULT).unwrap();
     let mut device = start(&policy, user_hash("ana"));
-    let tape = Tape::of_user(&transfer::read(&std::fs::read(folder.join("ana.user")).unwrap()).unwrap()).unwrap();
-    let snapshot = |device: &Host<'_, T>, name: &str| std::fs::write(folder.join(name), device.to_bytes()).unwrap();
+    let tape =
+        Tape::of_user(&transfer::read(&std::fs::read(folder.join("ana.user")).unwrap()).unwrap()).unwrap();
+    let snapshot =
+        |device: &Host<'_, T>, name: &str| std::fs::write(folder.join(name), device.to_bytes()).unwrap();
     let mut journal = Vec::new();
     for (index, record) in tape.events.iter().enumerate() {
         if index == 500 {
@@ -399,9 +471,13 @@ fn the_same_everywhere<T: Scalar>(scalar: &str) {
     assert_ne!(report(&["half.snapshot"]).1, stored);
 
     let (code, _, error) = fable(folder, &["inspect", "board.snapshot"]);
-    assert_eq!((code, error.as_str()), (2, "fable: board.snapshot belongs to another catalog or other settings\n"));
+    assert_eq!(
+        (code, error.as_str()),
+        (2, "fable: board.snapshot belongs to another catalog or other settings\n")
+    );
     std::fs::write(folder.join("board.journal"), &journal[..journal.len() - 1]).unwrap();
-    let torn = fable(folder, &["inspect", "half.snapshot", "--journal", "board.journal", "--catalog", "lamp.toml"]);
+    let torn =
+        fable(folder, &["inspect", "half.snapshot", "--journal", "board.journal", "--catalog", "lamp.toml"]);
     assert!(torn.0 == 1 && torn.2.contains("the journal: the record ends too early"), "{}", torn.2);
 }
 
@@ -417,10 +493,12 @@ fn a_name_with_tags_and_escapes_is_only_a_name() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let name = "<b>&ana \u{1b}[31m\u{7}\u{fffe}";
-    let options = Options { store: Some(folder.join("store")), durable: true, cache: 0, ..Options::default() };
+    let options =
+        Options { store: Some(folder.join("store")), durable: true, cache: 0, ..Options::default() };
     let line = json!({ "op": "decide", "user": name, "context": { "task": null } }).to_string();
     serve::<f64>(&TAU2, Settings::DEFAULT, &options, Cursor::new(line), std::io::sink(), |_| ()).unwrap();
-    let (code, out, _) = fable(folder, &["inspect", "store", "--user", name, "--catalog", "tau2", "--svg", "x.svg"]);
+    let (code, out, _) =
+        fable(folder, &["inspect", "store", "--user", name, "--catalog", "tau2", "--svg", "x.svg"]);
     assert!(code == 0 && out.starts_with("<b>&ana \\u{1b}[31m\\u{7}") && !out.contains('\u{1b}'), "{out}");
     let picture = std::fs::read_to_string(folder.join("x.svg")).unwrap();
     let tree = roxmltree::Document::parse(&picture).unwrap();
@@ -436,28 +514,54 @@ fn screens_of_80_columns_are_wide_enough() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     for (catalog, context) in [
-        (&AGENT, Context::new(&AGENT, AGENT.task("simple_preference").ok(), &[0.25, 0.5, 0.75, 1.0]).unwrap()),
+        (
+            &AGENT,
+            Context::new(&AGENT, AGENT.task("simple_preference").ok(), &[0.25, 0.5, 0.75, 1.0]).unwrap(),
+        ),
         (&TAU2, Context::new(&TAU2, None, &[]).unwrap()),
         (&RUBRIC, Context::new(&RUBRIC, None, &[]).unwrap()),
     ] {
-        let policy =
-            Policy::<f32>::new(catalog, Settings { base_precision: Some(0.001), noise_variance: 0.0001, ..Settings::DEFAULT })
-                .unwrap();
+        let policy = Policy::<f32>::new(
+            catalog,
+            Settings { base_precision: Some(0.001), noise_variance: 0.0001, ..Settings::DEFAULT },
+        )
+        .unwrap();
         let mut learner = start(&policy, 7);
         let name = catalog.definition().name;
         for life in ["new", "old"] {
             std::fs::write(folder.join(life), learner.to_bytes()).unwrap();
             let (code, out, error) = fable(
                 folder,
-                &["inspect", life, "--catalog", name, "--all", "--base-precision", "0.001", "--noise-variance", "0.0001"],
+                &[
+                    "inspect",
+                    life,
+                    "--catalog",
+                    name,
+                    "--all",
+                    "--base-precision",
+                    "0.001",
+                    "--noise-variance",
+                    "0.0001",
+                ],
             );
             assert_eq!((code, error.as_str()), (0, ""));
             for line in out.lines() {
                 assert!(line.chars().count() <= 80 && line.trim_end() == line, "{line}");
             }
             assert_eq!(out.contains(" weights are movable"), life == "old");
-            let (_, first, _) =
-                fable(folder, &["inspect", life, "--catalog", name, "--base-precision", "0.001", "--noise-variance", "0.0001"]);
+            let (_, first, _) = fable(
+                folder,
+                &[
+                    "inspect",
+                    life,
+                    "--catalog",
+                    name,
+                    "--base-precision",
+                    "0.001",
+                    "--noise-variance",
+                    "0.0001",
+                ],
+            );
             assert_eq!(first.contains("  nothing yet\n"), life == "new", "{first}");
             for round in 0..40_u16 {
                 let action = Action(round * 7 % u16::try_from(catalog.actions()).unwrap());
@@ -471,13 +575,21 @@ fn screens_of_80_columns_are_wide_enough() {
 /// Every word that stands on the screen as a label is explained by --help.
 fn labels_are_explained(folder: &Path, whole: &str) {
     let (code, help, _) = fable(folder, &["inspect", "--help"]);
-    let terms: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next()).collect();
-    assert!(code == 0 && help.contains("\nExamples:\n  fable inspect ") && help.contains("Exit codes: 0 "), "{help}");
+    let terms: Vec<&str> =
+        help.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next()).collect();
+    assert!(
+        code == 0 && help.contains("\nExamples:\n  fable inspect ") && help.contains("Exit codes: 0 "),
+        "{help}"
+    );
     let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let (beliefs, state) = whole.split_once("\nState\n").unwrap();
-    let heads = beliefs.lines().filter(|line| line.starts_with("Weights (") || line.starts_with("Contrasts ("));
-    let columns = heads
-        .flat_map(|line| [line.split(' ').next().unwrap()].into_iter().chain(line.split(')').nth(1).unwrap().split_whitespace()));
+    let heads =
+        beliefs.lines().filter(|line| line.starts_with("Weights (") || line.starts_with("Contrasts ("));
+    let columns = heads.flat_map(|line| {
+        [line.split(' ').next().unwrap()]
+            .into_iter()
+            .chain(line.split(')').nth(1).unwrap().split_whitespace())
+    });
     let rows = state.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next());
     let labels: Vec<&str> = columns.chain(rows).chain(["Profile", "State", "needs"]).collect();
     assert_eq!(labels.len(), 2 + 3 + 3 + 11 + 3, "{labels:?}");
@@ -509,7 +621,10 @@ fn shape(report: &Value) {
     assert_eq!(keys(&report["blocks"][0]), ["name", "words", "retained", "weights"]);
     let weight = &report["blocks"][1]["weights"][0];
     assert_eq!(keys(weight), ["name", "words", "mean", "sd", "evidence", "exact"]);
-    assert_eq!((&weight["name"], &weight["words"]), (&json!("task=dinner*speech=spoken"), &json!("spoken for dinner")));
+    assert_eq!(
+        (&weight["name"], &weight["words"]),
+        (&json!("task=dinner*speech=spoken"), &json!("spoken for dinner"))
+    );
     let counts: Vec<usize> =
         report["blocks"].as_array().unwrap().iter().map(|b| b["weights"].as_array().unwrap().len()).collect();
     assert_eq!(counts, [3, 4, 6]);
@@ -518,9 +633,14 @@ fn shape(report: &Value) {
         (&contrast["verdict"], &contrast["task"], &contrast["promotion"]["standing"]),
         (&json!(1), &json!("dinner"), &json!("holds"))
     );
-    assert!(contrast["lower"].as_f64() > Some(0.0) && contrast["upper"].as_f64() > contrast["lower"].as_f64());
+    assert!(
+        contrast["lower"].as_f64() > Some(0.0) && contrast["upper"].as_f64() > contrast["lower"].as_f64()
+    );
     let state = &report["state"];
-    assert_eq!((&state["rounds"], &state["guarantee"], &state["sound"]), (&json!(400), &json!("holds"), &json!(true)));
+    assert_eq!(
+        (&state["rounds"], &state["guarantee"], &state["sound"]),
+        (&json!(400), &json!("holds"), &json!(true))
+    );
 }
 
 fn picture(folder: &Path, run: &impl Fn(&[&str]) -> String) {
@@ -529,13 +649,20 @@ fn picture(folder: &Path, run: &impl Fn(&[&str]) -> String) {
     let [one, two] = ["one.svg", "two.svg"].map(|name| std::fs::read_to_string(folder.join(name)).unwrap());
     assert_eq!(one, two);
     let tree = roxmltree::Document::parse(&one).unwrap();
-    let count = |class: &str| tree.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+    let count =
+        |class: &str| tree.descendants().filter(|node| node.attribute("class") == Some(class)).count();
     // 11 weights are shown, a contrast that is certain, and the axes of three blocks and of the contrasts.
     assert_eq!((count("range"), count("range sure"), count("zero"), count("grid")), (11, 1, 4, 16));
-    let words: Vec<&str> = tree.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
-    for word in
-        ["What Fable believes about ana in home.fable", "light with speech", "4 of 6", "warm", "warm_over_cold_at_dinner", "0"]
-    {
+    let words: Vec<&str> =
+        tree.descendants().filter(|node| node.has_tag_name("text")).filter_map(|node| node.text()).collect();
+    for word in [
+        "What Fable believes about ana in home.fable",
+        "light with speech",
+        "4 of 6",
+        "warm",
+        "warm_over_cold_at_dinner",
+        "0",
+    ] {
         assert!(words.contains(&word), "{word}: {words:?}");
     }
 }
@@ -552,16 +679,36 @@ fn mistakes(folder: &Path) {
     let wrong: [(&[&str], i32, &str); 18] = [
         (&["home.fable", "--user", "bob"], 3, "home.fable has no user 'bob'"),
         (&["home.fable"], 2, "home.fable is a store (users: 1); name one of them with --user"),
-        (&["home.fable", "--user", "ana", "--catalog", "tau2"], 2, "the store was made with catalog \"lamp\", not \"tau2\""),
-        (&["home.fable", "--user", "ana", "--noise-variance", "1"], 2, "the store was made with noise_variance 0.25, not 1.0"),
-        (&["home.fable", "--user", "ana", "--block", "golf"], 2, "no block 'golf'; known: light, task*speech, light*speech"),
-        (&["home.fable", "--user", "ana", "--contrast", "light=warm"], 2, "a contrast is COMPONENT=VALUE:VALUE"),
+        (
+            &["home.fable", "--user", "ana", "--catalog", "tau2"],
+            2,
+            "the store was made with catalog \"lamp\", not \"tau2\"",
+        ),
+        (
+            &["home.fable", "--user", "ana", "--noise-variance", "1"],
+            2,
+            "the store was made with noise_variance 0.25, not 1.0",
+        ),
+        (
+            &["home.fable", "--user", "ana", "--block", "golf"],
+            2,
+            "no block 'golf'; known: light, task*speech, light*speech",
+        ),
+        (
+            &["home.fable", "--user", "ana", "--contrast", "light=warm"],
+            2,
+            "a contrast is COMPONENT=VALUE:VALUE",
+        ),
         (&["home.fable", "--user", "ana", "--svg", "home.fable"], 2, "--svg would replace it"),
         (&["home.fable", "--user", "ana", "--svg", "none/x.svg"], 1, "none/x.svg: "),
         (&["home.fable", "--user", "ana", "--journal", "x"], 2, "cannot be used with"),
         (&["home.fable", "--journal", "x"], 2, "home.fable is no snapshot"),
         (&["ana.user", "--user", "ana"], 2, "ana.user has one user; --user is for a store"),
-        (&["ana.user", "--base-precision", "1"], 2, "ana in ana.user belongs to another catalog or other settings\n"),
+        (
+            &["ana.user", "--base-precision", "1"],
+            2,
+            "ana in ana.user belongs to another catalog or other settings\n",
+        ),
         (&["torn.user"], 1, "torn.user: the file is damaged or not complete"),
         (&["short.snapshot"], 1, "short.snapshot: the record ends too early"),
         (&["noise"], 1, "noise: neither a store nor an exported user nor a snapshot"),
@@ -572,7 +719,10 @@ fn mistakes(folder: &Path) {
     for (arguments, wanted, message) in wrong {
         let catalog = if arguments.contains(&"--catalog") { &[][..] } else { &lamp };
         let (code, out, error) = fable(folder, &[&["inspect"], arguments, catalog].concat());
-        assert!(code == wanted && out.is_empty() && error.contains(message), "{arguments:?}: {code} {out}{error}");
+        assert!(
+            code == wanted && out.is_empty() && error.contains(message),
+            "{arguments:?}: {code} {out}{error}"
+        );
     }
     assert!(fable(folder, &["inspect", "."]).0 == 1);
     // A flipped bit is found wherever it is.

@@ -56,7 +56,10 @@ const REFUSED: &[(&str, &str)] = &[
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"propensities\":1.5}", "bad_request"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"propensities\":10001}", "out_of_range"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{}}", "bad_context"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":0,\"risk\":0,\"ambiguity\":0,\"memory_need\":0}}", "bad_context"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":0,\"risk\":0,\"ambiguity\":0,\"memory_need\":0}}",
+        "bad_context",
+    ),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"task\":\"a\",\"task\":\"a\"}}", "bad_request"),
     (
         "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"task\":\"golf\",\"risk\":0,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}",
@@ -74,16 +77,28 @@ const REFUSED: &[(&str, &str)] = &[
         "{\"op\":\"decide\",\"user\":\"ana\",\"context\":{\"risk\":1e300,\"ambiguity\":0,\"memory_need\":0,\"tool_need\":0}}",
         "out_of_range",
     ),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":{\"tool\":\"web_search\"}}", "bad_request"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":{\"tool\":\"web_search\"}}",
+        "bad_request",
+    ),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{}]}", "bad_pattern"),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":[]}]}", "bad_pattern"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":[\"no_tool\",\"no_tool\"]}]}", "bad_pattern"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":[\"no_tool\",\"no_tool\"]}]}",
+        "bad_pattern",
+    ),
     (
         "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"no_tool\",\"tool\":\"no_tool\"}]}",
         "bad_pattern",
     ),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tools\":\"no_tool\"}]}", "unknown_name"),
-    ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"hammer\"}]}", "unknown_name"),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tools\":\"no_tool\"}]}",
+        "unknown_name",
+    ),
+    (
+        "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"hammer\"}]}",
+        "unknown_name",
+    ),
     ("{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"only\":[]}", "infeasible"),
     (
         "{\"op\":\"decide\",\"user\":\"ana\",\"context\":CONTEXT,\"forbid\":[{\"tool\":\"no_tool\"}],\"require\":[{\"tool\":\"no_tool\"}]}",
@@ -100,12 +115,24 @@ const REFUSED: &[(&str, &str)] = &[
         "{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":{\"tool\":[\"no_tool\"]},\"reward\":0.5}",
         "bad_request",
     ),
-    ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":ACTION,\"reward\":1.5}", "out_of_range"),
-    ("{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":ACTION,\"reward\":0.5,\"weight\":0}", "out_of_range"),
+    (
+        "{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":ACTION,\"reward\":1.5}",
+        "out_of_range",
+    ),
+    (
+        "{\"op\":\"observe\",\"user\":\"ana\",\"context\":CONTEXT,\"action\":ACTION,\"reward\":0.5,\"weight\":0}",
+        "out_of_range",
+    ),
     ("{\"op\":\"onboard\",\"user\":\"ana\"}", "bad_request"),
     ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[[]]}", "bad_request"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":1}]}", "bad_request"),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"response\":1,\"precision\":4}]}", "bad_request"),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"response\":1}]}",
+        "bad_request",
+    ),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"response\":1,\"precision\":4}]}",
+        "bad_request",
+    ),
     (
         "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"style\":\"concise\"},\"when\":{},\"response\":1,\"precision\":4}]}",
         "bad_request",
@@ -130,7 +157,10 @@ const REFUSED: &[(&str, &str)] = &[
         "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"prefer\":{\"memory\":\"recent_memory\"},\"when\":{\"task\":\"coding\"},\"response\":1,\"precision\":4}]}",
         "no_coordinate",
     ),
-    ("{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{},\"response\":1,\"precision\":4}]}", "bad_direction"),
+    (
+        "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{},\"response\":1,\"precision\":4}]}",
+        "bad_direction",
+    ),
     (
         "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{\"style=loud\":1},\"response\":1,\"precision\":4}]}",
         "unknown_name",
@@ -139,7 +169,10 @@ const REFUSED: &[(&str, &str)] = &[
         "{\"op\":\"onboard\",\"user\":\"ana\",\"statements\":[{\"direction\":{\"task=coding*style=concise\":1,\"task=factual*style=concise\":1},\"response\":1,\"precision\":4}]}",
         "bad_direction",
     ),
-    ("{\"op\":\"contrast\",\"user\":\"ana\",\"context\":CONTEXT,\"prefer\":ACTION,\"over\":ACTION}", "bad_contrast"),
+    (
+        "{\"op\":\"contrast\",\"user\":\"ana\",\"context\":CONTEXT,\"prefer\":ACTION,\"over\":ACTION}",
+        "bad_contrast",
+    ),
     ("{\"op\":\"feedback\",\"decision\":\"tuesday\",\"reward\":0.5}", "unknown_decision"),
     ("{\"op\":\"feedback\",\"decision\":\"e6f79c19051ffb05-0-1\",\"reward\":0.5}", "unknown_decision"),
     ("{\"op\":\"explain\",\"decision\":\"e6f79c19051ffb05-0-1\"}", "unknown_decision"),
@@ -149,7 +182,9 @@ const REFUSED: &[(&str, &str)] = &[
 fn line(text: &str) -> String {
     let context = r#"{"task":null,"risk":0.1,"ambiguity":0.2,"memory_need":0.7,"tool_need":0.3}"#;
     let action = r#"{"memory":"no_memory","tool":"no_tool","style":"direct"}"#;
-    text.replace("CONTEXT", context).replace("ACTION", action).replace("DEFAULTS", &json!(vec![1e6; 180]).to_string())
+    text.replace("CONTEXT", context)
+        .replace("ACTION", action)
+        .replace("DEFAULTS", &json!(vec![1e6; 180]).to_string())
 }
 
 #[test]
@@ -159,7 +194,8 @@ fn every_code_is_documented_and_given() {
         .skip_while(|line| !line.starts_with("| code |"))
         .filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(code, _)| code.to_owned()))
         .collect();
-    let codes: BTreeSet<String> = Code::ALL.iter().map(|code| json!(code).as_str().unwrap().to_owned()).collect();
+    let codes: BTreeSet<String> =
+        Code::ALL.iter().map(|code| json!(code).as_str().unwrap().to_owned()).collect();
     assert_eq!(documented, codes);
 
     let mut service = Service::start(fable(), ["--scalar", "f64", "--cache", "880KB"]); // four users
@@ -221,11 +257,19 @@ fn two_names_with_one_hash_are_two_users() {
     assert_eq!(fable_core::user_hash(one), fable_core::user_hash(other));
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    let start = || Service::start(fable(), ["--scalar", "f64", "--cache", "880KB", "--store", store.to_str().unwrap()]);
-    let decide = |user: &str| {
-        line(&json!({ "op": "decide", "user": user, "context": "CONTEXT" }).to_string().replace("\"CONTEXT\"", "CONTEXT"))
+    let start = || {
+        Service::start(fable(), ["--scalar", "f64", "--cache", "880KB", "--store", store.to_str().unwrap()])
     };
-    let ask = |service: &mut Service, op: &str, user: &str| service.ask(&json!({ "op": op, "user": user }).to_string());
+    let decide = |user: &str| {
+        line(
+            &json!({ "op": "decide", "user": user, "context": "CONTEXT" })
+                .to_string()
+                .replace("\"CONTEXT\"", "CONTEXT"),
+        )
+    };
+    let ask = |service: &mut Service, op: &str, user: &str| {
+        service.ask(&json!({ "op": op, "user": user }).to_string())
+    };
     let mut service = start();
     assert_eq!(ask(&mut service, "posterior", one)["rounds"], 0); // only asked about: the number is free
     let first = service.ask(&decide(other))["decision"].as_str().unwrap().to_owned();
@@ -283,7 +327,19 @@ fn lines_of_any_length_are_answered_in_order() {
         line.push(b'\n');
         line
     };
-    let lengths = [31, MAX_LINE, MAX_LINE + 1, 40, 3 * MAX_LINE, 65_535, 65_536, 65_537, MAX_LINE - 1, 10 * MAX_LINE + 7, 31];
+    let lengths = [
+        31,
+        MAX_LINE,
+        MAX_LINE + 1,
+        40,
+        3 * MAX_LINE,
+        65_535,
+        65_536,
+        65_537,
+        MAX_LINE - 1,
+        10 * MAX_LINE + 7,
+        31,
+    ];
     for length in lengths {
         service.send(padded(length));
     }
@@ -316,7 +372,8 @@ fn answers(service: &mut Service, lines: usize, mut make: impl FnMut() -> Vec<u8
             sent += 1;
         }
         assert!(service.answer(&mut answer), "it ended after {received} lines");
-        let value: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error} in {answer}"));
+        let value: Value =
+            serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error} in {answer}"));
         match value.get("error") {
             Some(error) => assert_ne!(error["code"], "internal", "{answer}"),
             None => done += 1,
@@ -330,7 +387,14 @@ fn noise_gets_an_error_each_and_the_service_goes_on() {
     let (mut service, mut dice) = (
         Service::start(
             fable(),
-            ["--catalog", "tau2", "--scalar", "f64", "--cache", &(8 * user_bytes::<f64>(&catalog::TAU2)).to_string()],
+            [
+                "--catalog",
+                "tau2",
+                "--scalar",
+                "f64",
+                "--cache",
+                &(8 * user_bytes::<f64>(&catalog::TAU2)).to_string(),
+            ],
         ),
         Dice::new(5),
     );
@@ -340,8 +404,24 @@ fn noise_gets_an_error_each_and_the_service_goes_on() {
     let bytes = |dice: &mut Dice| (0..dice.below(200)).map(|_| dice.next() as u8).collect::<Vec<u8>>();
     assert_eq!(answers(&mut service, lines, || bytes(&mut dice)), 0);
     let json = |dice: &mut Dice| {
-        let pieces =
-            ["{", "}", "[", "]", ":", ",", "\"op\"", "\"decide\"", "\"user\"", "null", "1e9", "-", "\\", "\"", "\u{7f}", " "];
+        let pieces = [
+            "{",
+            "}",
+            "[",
+            "]",
+            ":",
+            ",",
+            "\"op\"",
+            "\"decide\"",
+            "\"user\"",
+            "null",
+            "1e9",
+            "-",
+            "\\",
+            "\"",
+            "\u{7f}",
+            " ",
+        ];
         (0..dice.below(40)).flat_map(|_| dice.pick(&pieces).bytes().collect::<Vec<_>>()).collect::<Vec<u8>>()
     };
     assert_eq!(answers(&mut service, lines, || json(&mut dice)), 0);
@@ -387,7 +467,8 @@ fn noise_gets_an_error_each_and_the_service_goes_on() {
                 break;
             }
         }
-        let fields: Vec<String> = fields.iter().map(|(key, value)| format!("{}:{value}", json!(key))).collect();
+        let fields: Vec<String> =
+            fields.iter().map(|(key, value)| format!("{}:{value}", json!(key))).collect();
         format!("{{{}}}", fields.join(",")).into_bytes()
     };
     let done = answers(&mut service, lines, &mut mixed);
@@ -400,11 +481,15 @@ fn noise_gets_an_error_each_and_the_service_goes_on() {
 fn a_signal_ends_it_with_everything_answered_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    for (durability, signal) in [("commit", "TERM"), ("none", "TERM"), ("none", "INT"), ("none", "HUP"), ("commit", "HUP")] {
+    for (durability, signal) in
+        [("commit", "TERM"), ("none", "TERM"), ("none", "INT"), ("none", "HUP"), ("commit", "HUP")]
+    {
         fable_serve_tests::frames::remove(&store);
-        let arguments = ["--catalog", "tau2", "--scalar", "f64", "--durability", durability, "--store"].map(Path::new);
+        let arguments =
+            ["--catalog", "tau2", "--scalar", "f64", "--durability", durability, "--store"].map(Path::new);
         let start = || Service::start(fable(), arguments.into_iter().chain([store.as_path()]));
-        let mut play = Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(12, 3, 0));
+        let mut play =
+            Play::<f64>::new(Oracle::new(&catalog::TAU2, Settings::default()), Script::new(12, 3, 0));
         let mut service = start();
         play.run(&mut service, 500, 50);
         let killed = Command::new("kill").args(["-s", signal, &service.id().to_string()]).status().unwrap();
@@ -427,7 +512,9 @@ fn a_signal_that_was_ignored_stays_ignored() {
     let mut service = Service::spawn(command);
     for signal in ["HUP", "HUP", "TERM"] {
         assert_eq!(service.ask(r#"{"op":"stats"}"#)["users"], 0);
-        assert!(Command::new("kill").args(["-s", signal, &service.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill").args(["-s", signal, &service.id().to_string()]).status().unwrap().success()
+        );
     }
     assert!(!service.answer(&mut String::new()));
     assert!(service.finish().success());
@@ -435,7 +522,8 @@ fn a_signal_that_was_ignored_stays_ignored() {
 
 #[test]
 fn it_ends_when_nobody_reads_the_answers() {
-    let mut child = Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut input = child.stdin.take().unwrap();
     // The first answer cannot be written; the input stays open.
@@ -447,9 +535,16 @@ fn it_ends_when_nobody_reads_the_answers() {
 fn logs_say_nothing_about_users() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(fable());
-    command.args(["serve", "--store"]).arg(folder.path().join("users.fable")).env("FABLE_LOG", "trace").stderr(Stdio::piped());
+    command
+        .args(["serve", "--store"])
+        .arg(folder.path().join("users.fable"))
+        .env("FABLE_LOG", "trace")
+        .stderr(Stdio::piped());
     let mut service = Service::spawn(command);
-    for text in [r#"{"op":"decide","user":"zebedee","context":CONTEXT,"id":"quicksilver"}"#, r#"{"op":"golf","id":"zebedee"}"#] {
+    for text in [
+        r#"{"op":"decide","user":"zebedee","context":CONTEXT,"id":"quicksilver"}"#,
+        r#"{"op":"golf","id":"zebedee"}"#,
+    ] {
         service.ask(&line(text));
     }
     service.ask(r#"{"op":"forget","user":"zebedee"}"#);
@@ -466,12 +561,14 @@ fn logs_say_nothing_about_users() {
 #[test]
 fn a_second_signal_ends_it_at_once() {
     for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
-        let mut child = Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child =
+            Command::new(fable()).arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let sent = std::sync::Arc::new(AtomicUsize::new(0));
         let count = std::sync::Arc::clone(&sent);
         std::thread::spawn(move || {
-            while std::io::Write::write_all(&mut input, b"{\"op\":\"posterior\",\"user\":\"ana\"}\n").is_ok() {
+            while std::io::Write::write_all(&mut input, b"{\"op\":\"posterior\",\"user\":\"ana\"}\n").is_ok()
+            {
                 count.fetch_add(1, Relaxed);
             }
         });
@@ -489,7 +586,13 @@ fn a_second_signal_ends_it_at_once() {
                 assert_eq!(status.code(), Some(code));
                 break;
             }
-            assert!(Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+            assert!(
+                Command::new("kill")
+                    .args(["-s", signal, &child.id().to_string()])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
             std::thread::sleep(std::time::Duration::from_millis(200));
         }
     }
@@ -514,10 +617,19 @@ fn options() -> Options {
 
 #[test]
 fn an_input_that_cannot_be_read_is_an_error() {
-    for (panics, message) in [(false, "the input cannot be read: torn"), (true, "thread 'reader': a reader that panics")] {
+    for (panics, message) in
+        [(false, "the input cannot be read: torn"), (true, "thread 'reader': a reader that panics")]
+    {
         let mut output = Vec::new();
-        let ended =
-            serve::<f64>(&catalog::TAU2, Settings::default(), &options(), Failing(0, panics), &mut output, |_| ()).unwrap_err();
+        let ended = serve::<f64>(
+            &catalog::TAU2,
+            Settings::default(),
+            &options(),
+            Failing(0, panics),
+            &mut output,
+            |_| (),
+        )
+        .unwrap_err();
         assert!(ended.to_string().contains(message), "{ended}");
         assert_eq!(matches!(ended, ServeError::Panicked { .. }), panics);
         assert!(output.ends_with(b"}\n")); // what came before is answered
@@ -552,7 +664,9 @@ fn an_output_that_panics_ends_the_service() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         let sender = std::thread::spawn(move || {
             let mut sent = 0;
-            while (endless || sent < 3) && writer.write_all(b"{\"op\":\"decide\",\"user\":\"ana\",\"context\":{}}\n").is_ok() {
+            while (endless || sent < 3)
+                && writer.write_all(b"{\"op\":\"decide\",\"user\":\"ana\",\"context\":{}}\n").is_ok()
+            {
                 sent += 1;
                 if !endless {
                     std::thread::sleep(std::time::Duration::from_millis(100)); // a batch of its own
@@ -560,7 +674,8 @@ fn an_output_that_panics_ends_the_service() {
             }
             writer // still open
         });
-        let ended = serve::<f64>(&catalog::TAU2, Settings::default(), &options, reader, Jammed(0), |_| ()).unwrap_err();
+        let ended = serve::<f64>(&catalog::TAU2, Settings::default(), &options, reader, Jammed(0), |_| ())
+            .unwrap_err();
         let ServeError::Panicked { thread, reason } = ended else { panic!("{ended}") };
         assert_eq!((thread, reason.as_str()), ("service", "a writer that panics"));
         // What was answered is kept, and the store can be used again at once.
@@ -596,7 +711,8 @@ fn nobody_has_to_read_the_log() {
     }
     assert!(service.finish().success());
     // Its last words find no reader either.
-    let mut child = Command::new(fable()).args(["serve", "--prior", "no/such/file"]).stderr(writer).spawn().unwrap();
+    let mut child =
+        Command::new(fable()).args(["serve", "--prior", "no/such/file"]).stderr(writer).spawn().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
 

@@ -36,10 +36,17 @@ fn a_life_by_tools() {
         assert_eq!(why.data["decision"], decided.data["decision"]);
         assert!(why.text.starts_with("Chosen: memory=") && why.text.contains("\n- "), "{}", why.text);
         let learned = call(&ana, "feedback", json!({ "words": "too long, I wanted one line" })).unwrap();
-        assert!(learned.data["reward"].as_f64().unwrap() < 0.0 && learned.data["observations"] == 1, "{}", learned.data);
-        assert!(matches!(call(&ana, "why", json!({})), Err(Fault::Refused(refused)) if refused.code == "unknown_decision"));
+        assert!(
+            learned.data["reward"].as_f64().unwrap() < 0.0 && learned.data["observations"] == 1,
+            "{}",
+            learned.data
+        );
+        assert!(
+            matches!(call(&ana, "why", json!({})), Err(Fault::Refused(refused)) if refused.code == "unknown_decision")
+        );
         // By hand, where words cannot be read.
-        let context = json!({ "task": null, "risk": 0.1, "ambiguity": 0.2, "memory_need": 0.7, "tool_need": 0.3 });
+        let context =
+            json!({ "task": null, "risk": 0.1, "ambiguity": 0.2, "memory_need": 0.7, "tool_need": 0.3 });
         let decided = call(&ana, "decide", json!({ "context": context })).unwrap();
         call(&ana, "feedback", json!({ "reward": 0.5, "decision": decided.data["decision"] })).unwrap();
         let told = call(&ana, "profile", json!({})).unwrap();
@@ -53,9 +60,15 @@ fn a_life_by_tools() {
         let foreign = call(&ben, "feedback", json!({ "reward": 0.5, "decision": decided.data["decision"] }));
         assert_eq!(foreign, Err(Fault::Arguments("there is no such decision of this person".into())));
         assert!(matches!(call(&ana, "forget", json!({ "confirm": 1 })), Err(Fault::Arguments(_))));
-        assert_eq!(call(&ana, "forget", json!({ "confirm": true })).unwrap().data, json!({ "forgotten": true }));
+        assert_eq!(
+            call(&ana, "forget", json!({ "confirm": true })).unwrap().data,
+            json!({ "forgotten": true })
+        );
         assert_eq!(call(&ana, "profile", json!({})).unwrap().data["rewards"], 0);
-        assert_eq!(call(&ana, "forget", json!({ "confirm": true })).unwrap().text, "Nothing was known about the person.");
+        assert_eq!(
+            call(&ana, "forget", json!({ "confirm": true })).unwrap().text,
+            "Nothing was known about the person."
+        );
     });
 }
 
@@ -69,11 +82,17 @@ fn rules_hold_for_the_tools() {
         let rules = told.data["rules"].as_array().unwrap();
         assert!(!rules.is_empty() && told.data["kept"] == true, "{}", told.data);
         let context = |task: Value| json!({ "task": task, "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
-        let feasible =
-            |task: &str| call(&ana, "recommend", json!({ "context": context(task.into()) })).unwrap().data["feasible"].clone();
+        let feasible = |task: &str| {
+            call(&ana, "recommend", json!({ "context": context(task.into()) })).unwrap().data["feasible"]
+                .clone()
+        };
         assert_eq!((feasible("coding"), feasible("factual")), (json!(150), json!(180)));
         let listed = call(&ana, "preferences", json!({})).unwrap();
-        assert!(listed.text.contains("Rule: never tool=") && listed.text.contains("in coding"), "{}", listed.text);
+        assert!(
+            listed.text.contains("Rule: never tool=") && listed.text.contains("in coding"),
+            "{}",
+            listed.text
+        );
         call(&ana, "preferences", json!({ "take_back": [rules[0]["values"][0]], "confirm": true })).unwrap();
         assert_eq!(feasible("coding"), 180);
     });
@@ -90,7 +109,8 @@ fn rules_need_the_persons_yes() {
         for confirm in [Value::Null, json!(false)] {
             let told = preferences(json!({ "say": say, "confirm": confirm }));
             assert!(
-                told.text.contains("Would be taken as a rule: never tool=web_search") && told.text.ends_with("confirm: true.")
+                told.text.contains("Would be taken as a rule: never tool=web_search")
+                    && told.text.ends_with("confirm: true.")
             );
             assert_eq!((rules(), &told.data["kept"]), (0, &json!(false)), "{}", told.text);
             // Nor is the wish beside it taken, which would count twice when all is said again.
@@ -104,7 +124,11 @@ fn rules_need_the_persons_yes() {
         assert_eq!(rules(), 1);
 
         let told = preferences(json!({ "take_back": back }));
-        assert!(told.text.contains("Rule: never tool=web_search") && told.text.ends_with("confirm: true."), "{}", told.text);
+        assert!(
+            told.text.contains("Rule: never tool=web_search") && told.text.ends_with("confirm: true."),
+            "{}",
+            told.text
+        );
         assert_eq!((rules(), &told.data["lifted"]), (1, &json!(false)));
         assert_eq!(preferences(json!({ "take_back": back, "confirm": true })).data["lifted"], true);
         assert_eq!(rules(), 0);
@@ -129,7 +153,8 @@ fn before_anything() -> Value {
 fn requests_are_read_with_their_history() {
     with_service(|service| {
         let ana = Session::new(Local(service), "ana");
-        let context = |tool: &str, arguments: Value| call(&ana, tool, arguments).unwrap().data["context"].clone();
+        let context =
+            |tool: &str, arguments: Value| call(&ana, tool, arguments).unwrap().data["context"].clone();
         let history = json!([{ "request": "Translate 'good morning' into German", "answer": "Guten Morgen", "reward": 0.5 }]);
         for tool in ["decide", "recommend"] {
             let alone = context(tool, json!({ "request": "and in French?" }));
@@ -185,9 +210,13 @@ fn rules_go_to_a_service_that_keeps_them() {
     call(&ana, "preferences", json!({ "say": "in code no web", "confirm": true })).unwrap();
     call(&ana, "preferences", json!({ "take_back": ["tool=web_search"], "confirm": true })).unwrap();
     let asked = noting.0.lock().unwrap().clone();
-    let given = json!({ "user": "ana", "values": ["tool=web_search"], "words": "no web", "when": "task=coding" });
+    let given =
+        json!({ "user": "ana", "values": ["tool=web_search"], "words": "no web", "when": "task=coding" });
     assert!(asked.contains(&("forbid".into(), given)), "{asked:?}");
-    assert!(asked.contains(&("allow".into(), json!({ "user": "ana", "values": ["tool=web_search"] }))), "{asked:?}");
+    assert!(
+        asked.contains(&("allow".into(), json!({ "user": "ana", "values": ["tool=web_search"] }))),
+        "{asked:?}"
+    );
 }
 
 /// Whatever arguments come, nobody else is asked about, and what is not taken is an error.
@@ -216,7 +245,10 @@ fn arguments_are_checked_before_anything_is_asked() {
         ("preferences", json!({ "take_back": [7] })),
         ("forget", json!({ "confirm": "true" })),
     ] {
-        assert!(matches!(call(&ana, tool, arguments.clone()), Err(Fault::Arguments(_))), "{tool} {arguments}");
+        assert!(
+            matches!(call(&ana, tool, arguments.clone()), Err(Fault::Arguments(_))),
+            "{tool} {arguments}"
+        );
     }
     assert!(noting.0.lock().unwrap().is_empty());
 }
@@ -225,7 +257,8 @@ fn arguments_are_checked_before_anything_is_asked() {
 #[test]
 fn the_protocol_line_by_line() {
     with_service(|service| {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async {
             let (mine, theirs) = tokio::io::duplex(1 << 16);
             let (input, output) = split(theirs);
@@ -238,7 +271,10 @@ fn the_protocol_line_by_line() {
                 let line = json!({ "jsonrpc": "2.0", "id": number, "method": method, "params": params });
                 write.write_all(format!("{line}\n").as_bytes()).await.unwrap();
                 if method == "initialize" {
-                    write.write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n").await.unwrap();
+                    write
+                        .write_all(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n")
+                        .await
+                        .unwrap();
                 }
                 let answer: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
                 assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &json!(number)), "{answer}");
@@ -249,18 +285,29 @@ fn the_protocol_line_by_line() {
             let hello = ask("initialize", hello).await;
             assert_eq!(hello["result"]["protocolVersion"], "2025-06-18");
             assert_eq!(
-                (&hello["result"]["serverInfo"]["name"], hello["result"]["capabilities"]["tools"].is_object()),
+                (
+                    &hello["result"]["serverInfo"]["name"],
+                    hello["result"]["capabilities"]["tools"].is_object()
+                ),
                 (&json!("fable"), true)
             );
             assert_eq!(ask("ping", json!({})).await["result"], json!({}));
             let listed = ask("tools/list", json!({})).await["result"]["tools"].clone();
-            let names: Vec<&str> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+            let names: Vec<&str> =
+                listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
             assert_eq!(names, TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>());
             assert_eq!(listed[6]["annotations"]["destructiveHint"], true);
             assert_eq!(listed[6]["inputSchema"]["required"], json!(["confirm"]));
-            let told = ask("tools/call", json!({ "name": "recommend", "arguments": { "request": "What is a monad?" } })).await;
+            let told = ask(
+                "tools/call",
+                json!({ "name": "recommend", "arguments": { "request": "What is a monad?" } }),
+            )
+            .await;
             assert_eq!(told["result"]["isError"], false);
-            assert_eq!(told["result"]["structuredContent"]["instruction"], told["result"]["content"][0]["text"]);
+            assert_eq!(
+                told["result"]["structuredContent"]["instruction"],
+                told["result"]["content"][0]["text"]
+            );
             let wrong = ask("tools/call", json!({ "name": "forget", "arguments": {} })).await;
             assert_eq!(wrong["result"]["isError"], true, "{wrong}");
             assert_eq!(ask("tools/call", json!({ "name": "backup" })).await["error"]["code"], -32602);

@@ -9,7 +9,9 @@ use fable_serve_tests::service::Service;
 use fable_std::memory::{Bounds, EXCHANGE_BYTES, Exchange, Memory};
 use fable_std::serve::{Options, serve, user_bytes};
 use fable_std::store::movement::move_everyone;
-use fable_std::store::{self, Damage, FileStore, Identity, Reach, Store, StoreError, UserRow, Writes, transfer};
+use fable_std::store::{
+    self, Damage, FileStore, Identity, Reach, Store, StoreError, UserRow, Writes, transfer,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -22,11 +24,17 @@ fn answers(options: &Options, lines: &[Value]) -> Vec<Value> {
     answers_of(&AGENT, Settings::default(), options, lines)
 }
 
-fn answers_of(catalog: &'static Catalog<'static>, settings: Settings<'static>, options: &Options, lines: &[Value]) -> Vec<Value> {
+fn answers_of(
+    catalog: &'static Catalog<'static>,
+    settings: Settings<'static>,
+    options: &Options,
+    lines: &[Value],
+) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
     serve::<f32>(catalog, settings, options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
-    let answers: Vec<Value> = output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let answers: Vec<Value> =
+        output.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
     assert_eq!(answers.len(), lines.len());
     answers
 }
@@ -62,7 +70,8 @@ const CONTEXT: &str = r#"{"task":"coding","risk":0.1,"ambiguity":0.2,"memory_nee
 #[test]
 fn each_mode_brings_back_what_it_says() {
     let recall = |memory: &str, request: &str| json!({ "op": "recall", "user": "ana", "mode": memory, "request": request });
-    let mut lines: Vec<Value> = (0..10).map(|number| remember("ana", ["cats", "taxes"][number % 2], number as u32)).collect();
+    let mut lines: Vec<Value> =
+        (0..10).map(|number| remember("ana", ["cats", "taxes"][number % 2], number as u32)).collect();
     lines.push(json!({ "op": "onboard", "user": "ana", "statements": [
         { "prefer": { "style": "concise" }, "over": { "style": "detailed" }, "response": 1.0, "precision": 4.0 },
         { "prefer": { "tool": "web_search" }, "response": -1.0, "precision": 4.0 },
@@ -80,7 +89,12 @@ fn each_mode_brings_back_what_it_says() {
         numbers.iter().map(|number| told(["cats", "taxes"][*number as usize % 2], *number)).collect()
     };
     assert_eq!(answers[12]["exchanges"], all(&[4, 5, 6, 7, 8, 9]));
-    assert!(answers[12]["text"].as_str().unwrap().starts_with("Earlier exchanges with this user, for reference only"));
+    assert!(
+        answers[12]["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("Earlier exchanges with this user, for reference only")
+    );
     assert_eq!(answers[13]["exchanges"], all(&[2, 4, 6, 8]));
     assert_eq!(
         answers[14],
@@ -103,7 +117,11 @@ fn a_profile_is_told_when_there_is_one() {
     };
     let recall = |memory: &str| json!({ "op": "recall", "user": "ana", "mode": memory });
     let mut lines: Vec<Value> = (1..=16).map(observe).collect();
-    lines.extend([json!({ "op": "profile", "user": "ana" }), recall("profile_summary"), recall("a mode of its own")]);
+    lines.extend([
+        json!({ "op": "profile", "user": "ana" }),
+        recall("profile_summary"),
+        recall("a mode of its own"),
+    ]);
     let answers = answers_of(&RUBRIC, EAGER, &Options::default(), &lines);
     let text = answers[16]["text"].as_str().unwrap();
     assert!(text.starts_with("The user prefers rigor=level_5 to rigor=level_1."), "{}", answers[16]);
@@ -118,7 +136,8 @@ fn nothing_is_kept_unless_it_is_switched_on() {
     let off = Options { memory: false, ..on(Some(&path)) };
     let memories = json!({ "op": "memories", "user": "ana" });
     let recent = json!({ "op": "recall", "user": "ana", "mode": "recent_memory" });
-    let said = answers(&off, &[remember("ana", "a secret thing", 0), memories.clone(), json!({ "op": "stats" })]);
+    let said =
+        answers(&off, &[remember("ana", "a secret thing", 0), memories.clone(), json!({ "op": "stats" })]);
     assert_eq!(said[0], json!({ "remembered": false, "exchanges": 0 }));
     assert_eq!(said[1], json!({ "memory": "off", "exchanges": [] }));
     assert_eq!(said[2]["users"], 0);
@@ -140,7 +159,8 @@ fn forgetting_erases_it_and_letting_go_of_it_erases_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("users.fable");
     let memories = |user: &str| json!({ "op": "memories", "user": user });
-    let decide = json!({ "op": "decide", "user": "ana", "context": serde_json::from_str::<Value>(CONTEXT).unwrap() });
+    let decide =
+        json!({ "op": "decide", "user": "ana", "context": serde_json::from_str::<Value>(CONTEXT).unwrap() });
     let lines = [
         decide.clone(),
         remember("ana", "cats", 1),
@@ -158,7 +178,10 @@ fn forgetting_erases_it_and_letting_go_of_it_erases_nothing_else() {
     assert_eq!(said[6]["rounds"], 1);
     assert_eq!(said[8]["exchanges"], json!([]));
     let said = answers(&on(Some(&path)), &[memories("ana"), memories("ben")]);
-    assert_eq!((&said[0]["exchanges"], &said[1]["exchanges"]), (&json!([told("dogs", 3)]), &json!([told("anew", 4)])));
+    assert_eq!(
+        (&said[0]["exchanges"], &said[1]["exchanges"]),
+        (&json!([told("dogs", 3)]), &json!([told("anew", 4)]))
+    );
 }
 
 #[test]
@@ -199,7 +222,8 @@ fn kept(store: &dyn Store, name: &str) -> Vec<u32> {
 fn it_goes_wherever_its_user_goes() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
-    let options = store::Options { memory: Bounds { exchanges: 5, bytes: 1 << 10 }, ..store::Options::default() };
+    let options =
+        store::Options { memory: Bounds { exchanges: 5, bytes: 1 << 10 }, ..store::Options::default() };
     let identity = Identity::new(&policy());
     let from = FileStore::open_with(&place("one"), &identity, &options).unwrap();
     town(&from);
@@ -227,10 +251,18 @@ fn it_goes_wherever_its_user_goes() {
         let report = FileStore::check(path, &store::Options::default(), |_, _| {}).unwrap();
         assert!(report.is_sound(), "{report:?}");
         let store = FileStore::open_any(path).unwrap();
-        assert_eq!((kept(&store, "ana"), kept(&store, "ben"), kept(&store, "cy")), (vec![], vec![0, 1], vec![]));
+        assert_eq!(
+            (kept(&store, "ana"), kept(&store, "ben"), kept(&store, "cy")),
+            (vec![], vec![0, 1], vec![])
+        );
     };
     FileStore::backup_of(&place("one"), &place("three"), &store::Options::default(), |_, _| {}).unwrap();
-    assert_eq!(FileStore::repair(&place("one"), &place("four"), &store::Options::default(), |_, _| {}).unwrap().losses, []);
+    assert_eq!(
+        FileStore::repair(&place("one"), &place("four"), &store::Options::default(), |_, _| {})
+            .unwrap()
+            .losses,
+        []
+    );
     std::fs::remove_file(place("one.index")).unwrap();
     for name in ["one", "three", "four"] {
         sound(&place(name));
@@ -247,7 +279,8 @@ fn a_damaged_memory_stops_nobody() {
     drop(store);
     let mut bytes = std::fs::read(place("one")).unwrap();
     // The last commits: ben's row and memory, cy's row. The memory is before the last two groups.
-    let groups: Vec<usize> = (8192..bytes.len()).step_by(16).filter(|at| bytes[*at..].starts_with(b"FGRP")).collect();
+    let groups: Vec<usize> =
+        (8192..bytes.len()).step_by(16).filter(|at| bytes[*at..].starts_with(b"FGRP")).collect();
     let memory = groups[groups.len() - 2];
     bytes[memory + 100] ^= 1;
     std::fs::write(place("one"), &bytes).unwrap();
@@ -258,7 +291,8 @@ fn a_damaged_memory_stops_nobody() {
     assert!(store.user(user_hash("ben"), Reach::Whole).unwrap().is_some());
     assert!(store.whole(user_hash("ben")).is_err());
     assert_eq!((kept(&store, "ana").len(), store.damaged()), (9, 0));
-    let repaired = FileStore::repair(&place("one"), &place("two"), &store::Options::default(), |_, _| {}).unwrap();
+    let repaired =
+        FileStore::repair(&place("one"), &place("two"), &store::Options::default(), |_, _| {}).unwrap();
     assert_eq!(repaired.losses.iter().map(|loss| loss.damage).collect::<Vec<_>>(), [Damage::Memory]);
     let mended = FileStore::open_any(&place("two")).unwrap();
     assert_eq!((kept(&mended, "ana").len(), kept(&mended, "ben").len(), mended.damaged()), (9, 0, 0));
@@ -266,11 +300,16 @@ fn a_damaged_memory_stops_nobody() {
     // Letting go of it mends it, too.
     let unremember = json!({ "op": "unremember", "user": "ben" });
     let memories = json!({ "op": "memories", "user": "ben" });
-    let said = answers(&on(Some(&place("one"))), &[memories.clone(), unremember, remember("ben", "cats", 3), memories]);
+    let said = answers(
+        &on(Some(&place("one"))),
+        &[memories.clone(), unremember, remember("ben", "cats", 3), memories],
+    );
     assert_eq!(said[0]["error"]["code"], "damaged");
     assert_eq!(said[1], json!({ "unremembered": 0 }));
     assert_eq!(said[3]["exchanges"], json!([told("cats", 3)]));
-    assert!(FileStore::check(&place("one"), &store::Options::default(), |_, _| {}).unwrap().damaged.is_empty());
+    assert!(
+        FileStore::check(&place("one"), &store::Options::default(), |_, _| {}).unwrap().damaged.is_empty()
+    );
 }
 
 /// Whatever is asked in whatever order, with few users in memory and the service stopped in between: what is kept is what was said.
@@ -283,7 +322,10 @@ fn every_answer_is_the_expected_one() {
     for users in [2, 100, 1] {
         let cache = (users * user_bytes::<f32>(&AGENT)).to_string();
         let arguments = ["--scalar", "f32", "--memory", "--cache", &cache, "--store"].map(Path::new);
-        let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([path.as_path()]));
+        let mut service = Service::start(
+            Path::new(env!("CARGO_BIN_EXE_fable")),
+            arguments.into_iter().chain([path.as_path()]),
+        );
         play.run(&mut service, 1_500, 40);
         assert!(service.finish().success());
     }

@@ -92,12 +92,15 @@ fn use_store(store: &dyn Store, policy: &Policy<'_, f64>, rounds: u32, clock: &m
     let mut desk = Desk::new(&policies);
     let mut ana = match store.whole(user_hash("ana")).unwrap() {
         Some(stored) => Resident::revive(&mut desk, &stored, None).unwrap(),
-        None => Resident::newcomer(&desk, "ana", user_hash("ana"), store.incarnation().unwrap(), None).unwrap(),
+        None => {
+            Resident::newcomer(&desk, "ana", user_hash("ana"), store.incarnation().unwrap(), None).unwrap()
+        }
     };
     let (context, all, mut rewarded) = (nowhere(), Feasible::all(&TAU2), vec![]);
     for _ in 0..rounds {
         *clock += 3;
-        let (mut command, mut writes) = (Order::decide(Request::new(&context, &all).at(*clock)), Writes::default());
+        let (mut command, mut writes) =
+            (Order::decide(Request::new(&context, &all).at(*clock)), Writes::default());
         ana.run(&mut desk, &mut writes, &mut command, Note::None).unwrap();
         let made = command.decision(&ana.user(&mut desk).unwrap()).unwrap();
         let mut command = Order::feedback(made.id, f64::from(made.action.0 % 3) / 2.0 - 0.5).at(*clock);
@@ -147,24 +150,35 @@ fn what_a_device_learned_is_appended_once() {
     let merged = sync(&store, &policy, "ana", &[place(&address, HOME)]).unwrap();
     assert_eq!((merged.decisions, merged.rewards), (8, 6));
     let life = replayed(&store, HOME);
-    assert_eq!((life.decisions, life.elsewhere, life.woven, life.rounds, life.observations), (50, 36, 0, 50, 86));
+    assert_eq!(
+        (life.decisions, life.elsewhere, life.woven, life.rounds, life.observations),
+        (50, 36, 0, 50, 86)
+    );
     drop(store);
 
     // Round 5 of both: each is taken back once, and is another one.
     assert_eq!((home[4].round, away[4].origin), (5, 1));
     let (here, elsewhere) = (home[4], DecisionId { round: 5, ..away[4] });
     assert_ne!(here, elsewhere);
-    let lines = [elsewhere, elsewhere, here, here].map(|id| format!("{{\"op\":\"unlearn\",\"decision\":\"{id}\"}}\n")).concat()
+    let lines = [elsewhere, elsewhere, here, here]
+        .map(|id| format!("{{\"op\":\"unlearn\",\"decision\":\"{id}\"}}\n"))
+        .concat()
         + &format!("{{\"op\":\"feedback\",\"decision\":\"{elsewhere}\",\"reward\":0.5}}\n");
     let mut answers = Vec::new();
     let options = Options { store: Some(path.clone()), ..Options::default() };
-    serve::<f64>(&TAU2, HOME, &options, std::io::Cursor::new(lines.into_bytes()), &mut answers, |_| ()).unwrap();
+    serve::<f64>(&TAU2, HOME, &options, std::io::Cursor::new(lines.into_bytes()), &mut answers, |_| ())
+        .unwrap();
     let answers: Vec<serde_json::Value> =
         String::from_utf8(answers).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let counts: Vec<_> =
-        answers.iter().map(|answer| (answer["observations"].as_u64(), answer["error"]["code"].as_str())).collect();
+    let counts: Vec<_> = answers
+        .iter()
+        .map(|answer| (answer["observations"].as_u64(), answer["error"]["code"].as_str()))
+        .collect();
     let refused = (None, Some("not_learned"));
-    assert_eq!(counts, [(Some(85), None), refused, (Some(84), None), refused, (None, Some("unknown_decision"))]);
+    assert_eq!(
+        counts,
+        [(Some(85), None), refused, (Some(84), None), refused, (None, Some("unknown_decision"))]
+    );
     assert_eq!(replayed(&FileStore::open_any(&path).unwrap(), HOME).observations, 84);
 }
 
@@ -257,15 +271,22 @@ fn the_commands_do_it_for_a_person() {
     }
     let address = board(HOME, 0xdead_beef, 1000);
     let flags = ["--store", &home, "--user", "ana", "--probe", "0.5"];
-    let device = |what: &str, more: &[&str]| fable(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
+    let device =
+        |what: &str, more: &[&str]| fable(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
     let joined = device("join", &["--origin", "7"]);
     assert!(joined.status.success(), "{joined:?}");
     use_device(&address, 8, &mut 0);
     assert_eq!(device("join", &["--origin", "8"]).status.code(), Some(3));
     let synchronized = device("sync", &[]);
-    assert_eq!(String::from_utf8(synchronized.stdout).unwrap(), "place 7: 8 decisions and 6 rewards were new: appended\n");
+    assert_eq!(
+        String::from_utf8(synchronized.stdout).unwrap(),
+        "place 7: 8 decisions and 6 rewards were new: appended\n"
+    );
     let synchronized = device("sync", &[]);
-    assert_eq!(String::from_utf8(synchronized.stdout).unwrap(), "place 7: 0 decisions and 0 rewards were new: nothing was new\n");
+    assert_eq!(
+        String::from_utf8(synchronized.stdout).unwrap(),
+        "place 7: 0 decisions and 0 rewards were new: nothing was new\n"
+    );
 
     let (first, second, all) = (file("home.user"), file("office.user"), file("all.user"));
     text(&["export", "ana", &first, "--store", &home]);
@@ -286,9 +307,12 @@ fn the_commands_do_it_for_a_person() {
     assert_eq!(told, "12 decisions and 18 rewards were new: appended\n");
     let told = text(&[&["merge", &file("again.user"), &all, &second], &learner[..]].concat());
     assert_eq!(told, "0 decisions and 0 rewards were new: nothing was new\n");
-    let refused = fable(&[&["merge", &file("no.user"), &first, &first, "--half-life", "9"], &learner[..]].concat());
+    let refused =
+        fable(&[&["merge", &file("no.user"), &first, &first, "--half-life", "9"], &learner[..]].concat());
     assert!(refused.status.success()); // the same journal twice says nothing new, whatever fades
-    let refused = fable(&[&["merge", &file("no.user"), &first, &second, "--noise-variance", "0.5"], &learner[..]].concat());
+    let refused = fable(
+        &[&["merge", &file("no.user"), &first, &second, "--noise-variance", "0.5"], &learner[..]].concat(),
+    );
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
 
@@ -301,7 +325,8 @@ fn a_device_gets_the_rules_of_the_store() {
     use_store(&FileStore::open(Path::new(&home), &Identity::new(&policy)).unwrap(), &policy, 4, &mut 0);
     let address = board(HOME, 0xdead_beef, 1000);
     let flags = ["--store", &home, "--user", "ana", "--probe", "0.5"];
-    let device = |what: &str, more: &[&str]| text(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
+    let device =
+        |what: &str, more: &[&str]| text(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
     let board = |what: &[&str]| text(&[&["device", "--tcp", &address], what].concat());
     let rules = |more: &[&str]| text(&[&["rules", &home, "ana", "--probe", "0.5"], more].concat());
     rules(&["--forbid", "tool=verify", "--words", "I never check"]);
@@ -311,7 +336,9 @@ fn a_device_gets_the_rules_of_the_store() {
     let decided = || {
         let mut device = connect(&address);
         let all = Feasible::all(&TAU2);
-        (0..20).map(|_| TAU2.values(device.decide(&nowhere(), Some(&all), 0).unwrap().action).unwrap()).collect::<Vec<_>>()
+        (0..20)
+            .map(|_| TAU2.values(device.decide(&nowhere(), Some(&all), 0).unwrap().action).unwrap())
+            .collect::<Vec<_>>()
     };
     let verify = TAU2.value(1, "verify").unwrap();
     assert!(decided().iter().all(|values| values[1] != verify));
@@ -331,7 +358,10 @@ fn a_device_gets_the_rules_of_the_store() {
     assert!(board(&["rules", "--allow", "style=direct", "--layer", "off"]).starts_with("layer        off\n"));
     let refused = fable(&["device", "--tcp", &address, "decide", "--all"]);
     assert_eq!(refused.status.code(), Some(3));
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("the user has switched this off"), "{refused:?}");
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("the user has switched this off"),
+        "{refused:?}"
+    );
     assert!(device("sync", &[]).ends_with("rules or switches were new to the device\n"));
     assert_eq!(fable(&["device", "--tcp", &address, "decide", "--all"]).status.code(), Some(0));
     board(&["forget", "--yes"]);

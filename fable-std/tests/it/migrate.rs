@@ -73,16 +73,27 @@ fn lives(users: u32) -> String {
             lines,
             r#"{{"op":"onboard","user":"{name}","statements":[{{"prefer":{{"style":"concise"}},"over":{{"style":"detailed"}},"response":0.6,"precision":4.0}}]}}"#
         );
-        let _ =
-            writeln!(lines, r#"{{"op":"forbid","user":"{name}","values":["tool=web_search"],"words":"never search, please"}}"#);
-        let _ = writeln!(lines, r#"{{"op":"remember","user":"{name}","request":"Who is {name}?","answer":"You are."}}"#);
+        let _ = writeln!(
+            lines,
+            r#"{{"op":"forbid","user":"{name}","values":["tool=web_search"],"words":"never search, please"}}"#
+        );
+        let _ = writeln!(
+            lines,
+            r#"{{"op":"remember","user":"{name}","request":"Who is {name}?","answer":"You are."}}"#
+        );
         for round in 1..=7 {
             let task = ["coding", "factual", "translation"][((user + round) % 3) as usize];
-            let context = format!(r#"{{"task":"{task}","risk":0.{round},"ambiguity":0.2,"memory_need":0.4,"tool_need":0.6}}"#);
+            let context = format!(
+                r#"{{"task":"{task}","risk":0.{round},"ambiguity":0.2,"memory_need":0.4,"tool_need":0.6}}"#
+            );
             let _ = writeln!(lines, r#"{{"op":"decide","user":"{name}","context":{context}}}"#);
             if round < 7 {
                 let reward = f64::from((user * 5 + round * 3) % 9) / 9.0 - 0.3;
-                let _ = writeln!(lines, r#"{{"op":"feedback","decision":"{}","reward":{reward}}}"#, decision(&name, round));
+                let _ = writeln!(
+                    lines,
+                    r#"{{"op":"feedback","decision":"{}","reward":{reward}}}"#,
+                    decision(&name, round)
+                );
             }
         }
     }
@@ -107,7 +118,10 @@ fn learner(store: &dyn Store, policy: &Policy<'_, f32>, number: u64) -> HostLear
 }
 
 /// By their names, everything that two learners have in common has the mean and the variance that it had.
-fn same_where_common(old: (&HostLearner<f32>, &Catalog<'_>), new: (&HostLearner<f32>, &Catalog<'_>)) -> usize {
+fn same_where_common(
+    old: (&HostLearner<f32>, &Catalog<'_>),
+    new: (&HostLearner<f32>, &Catalog<'_>),
+) -> usize {
     let about = |(learner, catalog): (&HostLearner<f32>, &Catalog<'_>), coordinate| {
         let mut workspace = vec![0.0; catalog.workspace_len()];
         let found = learner.posterior().contrast(&mut workspace[..], [(coordinate, 1.0)]).unwrap();
@@ -121,7 +135,10 @@ fn same_where_common(old: (&HostLearner<f32>, &Catalog<'_>), new: (&HostLearner<
             continue;
         };
         let ((mean, variance), (now, spread)) = (about(old, coordinate), about(new, place));
-        assert!((mean - now).abs() < 2e-5 && (variance - spread).abs() < 2e-5, "{name}: {mean} {variance}, {now} {spread}");
+        assert!(
+            (mean - now).abs() < 2e-5 && (variance - spread).abs() < 2e-5,
+            "{name}: {mean} {variance}, {now} {spread}"
+        );
         common += 1;
     }
     common
@@ -138,19 +155,28 @@ fn everyone_goes_on_under_the_new_catalog() {
     serve(here, &first, "{\"op\":\"forget\",\"user\":\"user3\"}\n");
     let before = std::fs::read(here.join("users.fable")).unwrap();
 
-    let migrate = [&["migrate", "users.fable", "next.fable", "--from", "agent", "--to", "v2.toml"], &RENAME[..]].concat();
+    let migrate =
+        [&["migrate", "users.fable", "next.fable", "--from", "agent", "--to", "v2.toml"], &RENAME[..]]
+            .concat();
     let told = done(here, &[&migrate[..], &["--dry-run"]].concat());
     assert!(told.starts_with("would migrate: 19 users, 0 priors; there already: 0\n"), "{told}");
     assert!(!here.join("next.fable").exists());
     let told = done(here, &migrate);
     assert!(told.starts_with("migrated: 19 users, 0 priors; there already: 0\n"), "{told}");
-    assert!(told.contains("\ngone: task=translation\nnew: style=tabular\n") && !told.contains("--rename"), "{told}");
+    assert!(
+        told.contains("\ngone: task=translation\nnew: style=tabular\n") && !told.contains("--rename"),
+        "{told}"
+    );
     let told: Value = serde_json::from_str(&done(here, &[&migrate[..], &["--json"]].concat())).unwrap();
-    assert_eq!((&told["users"], &told["there_already"], &told["refused"]), (&0.into(), &19.into(), &Value::Array(vec![])));
+    assert_eq!(
+        (&told["users"], &told["there_already"], &told["refused"]),
+        (&0.into(), &19.into(), &Value::Array(vec![]))
+    );
     assert!(before == std::fs::read(here.join("users.fable")).unwrap(), "the old store has changed");
 
     // Bit for bit what core makes of each of them, and by name what they were.
-    let [v1, v2] = ["agent", here.join("v2.toml").to_str().unwrap()].map(|name| catalogs::open(name).unwrap());
+    let [v1, v2] =
+        ["agent", here.join("v2.toml").to_str().unwrap()].map(|name| catalogs::open(name).unwrap());
     let settings = Settings { seed: 5, ..Settings::default() };
     let [old, new] = [v1, v2].map(|catalog| Policy::<f32>::new(catalog, settings).unwrap());
     let renames = [Rename::value("tool=web_search", "tool=search_web")];
@@ -159,7 +185,9 @@ fn everyone_goes_on_under_the_new_catalog() {
     assert_eq!((from.everyone(), from.incarnation().unwrap()), (to.everyone(), to.incarnation().unwrap()));
     for number in from.everyone() {
         let (was, mut next) = (learner(&from, &old, number), HostLearner::<f32>::for_policy(&new));
-        let migrated = migration.carry(&mut was.clone(), &mut next, &mut vec![0.0; migration.workspace_len()][..]).unwrap();
+        let migrated = migration
+            .carry(&mut was.clone(), &mut next, &mut vec![0.0; migration.workspace_len()][..])
+            .unwrap();
         assert!(migrated.removed > 0 && migrated.added > 0);
         let is = learner(&to, &new, number);
         assert!(is.to_bytes().unwrap() == next.to_bytes().unwrap());
@@ -190,7 +218,10 @@ fn everyone_goes_on_under_the_new_catalog() {
     assert_eq!(answers.remove(1)["error"]["code"], "expired");
     assert!(answers.iter().all(|answer| answer.get("error").is_none()), "{answers:?}");
     let said = answers[1].to_string();
-    assert!(said.contains("search_web") && said.contains("never search, please") && !said.contains("web_search"), "{said}");
+    assert!(
+        said.contains("search_web") && said.contains("never search, please") && !said.contains("web_search"),
+        "{said}"
+    );
     assert!(answers[2].to_string().contains("Who is user5?"), "{}", answers[2]);
     assert!(answers[4..].iter().all(|answer| answer["action"]["tool"] != "search_web"));
     assert_eq!(answers[4]["decision"], decision(name, 8));
@@ -215,7 +246,8 @@ fn files_of_one_user_and_priors_go_along() {
 
     let (code, told) = fails(here, &["import", "one.user", "--store", "next.fable", "--catalog", "v2.toml"]);
     assert!(code == 2 && told.contains("another catalog") && told.contains("`fable migrate`"), "{told}");
-    let (code, told) = fails(here, &["serve", "--catalog", "v2.toml", "--prior", "crowd.prior", "--scalar", "f64"]);
+    let (code, told) =
+        fails(here, &["serve", "--catalog", "v2.toml", "--prior", "crowd.prior", "--scalar", "f64"]);
     assert!(code == 2 && told.contains("another catalog") && told.contains("--catalog agent"), "{told}");
 
     // The user of the migrated store and the migrated file are the same bytes; so are the priors.
@@ -230,7 +262,8 @@ fn files_of_one_user_and_priors_go_along() {
     assert_eq!(transfer::read(&bytes("two.user")).unwrap().prior.unwrap(), bytes("next.prior"));
     done(here, &["forget", "user1", "--store", "next.fable"]);
     done(here, &["import", "two.user", "--store", "next.fable", "--catalog", "v2.toml"]);
-    let second = ["--catalog", "v2.toml", "--store", "next.fable", "--scalar", "f64", "--prior", "next.prior"];
+    let second =
+        ["--catalog", "v2.toml", "--store", "next.fable", "--scalar", "f64", "--prior", "next.prior"];
     let answers = serve(here, &second, &(decide("user1") + &decide("new")));
     assert!(answers.iter().all(|answer| answer.get("decision").is_some()), "{answers:?}");
     assert_eq!(FileStore::open_any(&here.join("next.fable")).unwrap().priors().len(), 1); // the new one began with it, too
@@ -265,7 +298,10 @@ fn what_cannot_be_is_told() {
     ] {
         let (code, told) = migrate(&[&to[..], &["--rename"], wrong].concat());
         let said = wrong.last().unwrap();
-        assert!(code == 2 && told.contains(&format!("--rename {said}: ")) && told.contains(why), "{wrong:?}: {told}");
+        assert!(
+            code == 2 && told.contains(&format!("--rename {said}: ")) && told.contains(why),
+            "{wrong:?}: {told}"
+        );
     }
     // The same place by any name; it had the only copy.
     done(here, &["export", "user0", "one.user", "--store", "users.fable"]);
@@ -281,7 +317,9 @@ fn what_cannot_be_is_told() {
         let (code, told) = fails(here, &[&["migrate", old, new], &to[..]].concat());
         assert!(code == 2 && told.contains("another place"), "{old} {new}: {told}");
     }
-    assert!(files == ["one.user", "users.fable", "v2.toml"].map(|name| std::fs::read(here.join(name)).unwrap()));
+    assert!(
+        files == ["one.user", "users.fable", "v2.toml"].map(|name| std::fs::read(here.join(name)).unwrap())
+    );
     assert!(!here.join("next.fable").exists());
 
     // Nobody else has it open.
@@ -306,12 +344,18 @@ fn what_cannot_be_is_told() {
         let told = done(here, &[&["migrate", "users.fable", "third.fable"], &to[..], dry_run].concat());
         let names = "\ngone: tool=web_search, task=translation, contrast search_over_no_tool\n\
                      new: tool=search_web, style=tabular, contrast search_over_no_tool\n";
-        assert!(told.contains(names) && told.contains("contrasts that are gone or say something else: 1\n"), "{told}");
+        assert!(
+            told.contains(names) && told.contains("contrasts that are gone or say something else: 1\n"),
+            "{told}"
+        );
         assert!(told.contains("say so: --rename OLD:NEW"), "{told}");
     }
     let told = done(here, &[&["migrate", "users.fable", "fourth.fable", "--json"], &to[..]].concat());
     let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["gone"], serde_json::json!(["tool=web_search", "task=translation", "contrast search_over_no_tool"]));
+    assert_eq!(
+        told["gone"],
+        serde_json::json!(["tool=web_search", "task=translation", "contrast search_over_no_tool"])
+    );
     assert_eq!(told["dropped_contrasts"], 1);
 }
 
@@ -359,7 +403,8 @@ fn a_migration_that_is_killed_goes_on() {
 
     let (mut dice, mut partly) = (Dice::new(3), 0);
     for _ in 0..4 {
-        let _ = ["next.fable", "next.fable.key", "next.fable.index"].map(|file| std::fs::remove_file(here.join(file)));
+        let _ = ["next.fable", "next.fable.key", "next.fable.index"]
+            .map(|file| std::fs::remove_file(here.join(file)));
         for _ in 0..3 {
             let mut child = migrate("next.fable");
             let micros = u64::try_from(took.as_micros()).unwrap();
@@ -370,7 +415,10 @@ fn a_migration_that_is_killed_goes_on() {
             if std::fs::metadata(here.join("next.fable")).is_ok_and(|file| file.len() > 0) {
                 let there = exports("next.fable");
                 partly += usize::from(!there.is_empty() && there.len() < whole.len());
-                assert!(there.iter().all(|user| whole.contains(user)), "somebody is neither the old nor the new one");
+                assert!(
+                    there.iter().all(|user| whole.contains(user)),
+                    "somebody is neither the old nor the new one"
+                );
             }
         }
         let output = migrate("next.fable").wait_with_output().unwrap();

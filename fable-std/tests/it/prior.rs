@@ -9,7 +9,8 @@ use fable_core::record::RecordError;
 use fable_core::{Action, Context, Exploration, HostUser, Policy, Settings, Workspace, user_hash};
 use fable_std::prior::choose::{behind, best, calibrated, clearly_better, foretell, surprise};
 use fable_std::prior::{
-    Evidence, FitError, Gaussian, Kept, MIN_USERS, Options, Shrinkage, expect, fit, fit_telling, log_likelihood,
+    Evidence, FitError, Gaussian, Kept, MIN_USERS, Options, Shrinkage, expect, fit, fit_telling,
+    log_likelihood,
 };
 use fable_std::prior_file::{PriorFileError, address, read};
 use fable_std::simulate::Random;
@@ -20,8 +21,14 @@ use std::num::NonZero;
 const SMALL: Catalog<'static> = fable_core::catalog!(Definition {
     name: "small",
     components: &[
-        Component::new("a", &[Value::new("a0", "", 0.0), Value::new("a1", "", 0.0), Value::new("a2", "", 0.0)]),
-        Component::new("b", &[Value::new("b0", "", 0.0), Value::new("b1", "", 0.0), Value::new("b2", "", 0.0)]),
+        Component::new(
+            "a",
+            &[Value::new("a0", "", 0.0), Value::new("a1", "", 0.0), Value::new("a2", "", 0.0)]
+        ),
+        Component::new(
+            "b",
+            &[Value::new("b0", "", 0.0), Value::new("b1", "", 0.0), Value::new("b2", "", 0.0)]
+        ),
     ],
     tasks: &["x", "y", "z"],
     blocks: &[Block::main(0), Block::main(1), Block::main(0).per_task()],
@@ -71,7 +78,8 @@ fn by_cliques(arrow: Layout, covariance: &DMatrix<f64>) -> DMatrix<f64> {
     let (d, leaves) = (arrow.dimension(), arrow.leaves() * arrow.leaf());
     let mut sum = DMatrix::zeros(d, d);
     let mut add = |members: &[usize], factor: f64| {
-        let block = DMatrix::from_fn(members.len(), members.len(), |i, j| covariance[(members[i], members[j])]);
+        let block =
+            DMatrix::from_fn(members.len(), members.len(), |i, j| covariance[(members[i], members[j])]);
         let inverse = block.try_inverse().unwrap();
         for (i, row) in members.iter().enumerate() {
             for (j, column) in members.iter().enumerate() {
@@ -134,7 +142,13 @@ fn the_arrow_that_agrees_with_a_covariance_is_cliques_less_separators() {
 }
 
 /// Users whose thetas are drawn from a Gaussian, and what they said in some rounds of any actions.
-fn drawn(catalog: &Catalog<'_>, gaussian: &Gaussian, users: usize, rounds: usize, seed: u64) -> Vec<Evidence> {
+fn drawn(
+    catalog: &Catalog<'_>,
+    gaussian: &Gaussian,
+    users: usize,
+    rounds: usize,
+    seed: u64,
+) -> Vec<Evidence> {
     let policy = Policy::<f64>::new(catalog, Settings::default()).unwrap();
     let root = precision(gaussian).try_inverse().unwrap().cholesky().unwrap().l();
     let m = mean(gaussian);
@@ -147,7 +161,8 @@ fn drawn(catalog: &Catalog<'_>, gaussian: &Gaussian, users: usize, rounds: usize
             let task = Some(random.below(tasks)).filter(|_| tasks > 0);
             let context = Context::new(catalog, task, &[]).unwrap();
             let action = Action(u16::try_from(random.below(catalog.actions())).unwrap());
-            let liked: f64 = policy.features(&context, action).map(|(i, value)| theta[i] * f64::from(value)).sum();
+            let liked: f64 =
+                policy.features(&context, action).map(|(i, value)| theta[i] * f64::from(value)).sum();
             let reward = liked + 0.5 * normal(&mut random);
             evidence.reward(&policy, &Observation { context, action, baseline: 0.0, reward, weight: 1.0 });
         }
@@ -271,7 +286,8 @@ fn a_known_population_is_found_again() {
     // Users who were never seen are more likely under it than under any isotropic prior, and less than under the truth.
     let unseen = drawn(&SMALL, &truth, 300, 12, 10);
     let likely = |gaussian: &Gaussian| log_likelihood(gaussian, &everyone(&unseen)).unwrap();
-    let best = [1.0, 2.0, 4.0, 8.0, 16.0].map(|precision| likely(&Gaussian::isotropic(SMALL.layout(), precision)));
+    let best =
+        [1.0, 2.0, 4.0, 8.0, 16.0].map(|precision| likely(&Gaussian::isotropic(SMALL.layout(), precision)));
     let best = best.into_iter().fold(f64::NEG_INFINITY, f64::max);
     assert!(likely(&found.prior) > best + 100.0 && likely(&found.prior) < likely(&truth) + 1.0);
     assert!(likely(&truth) - likely(&found.prior) < 0.25 * (likely(&truth) - best));
@@ -283,7 +299,8 @@ fn spread_of_means(prior: &Gaussian, users: &[Evidence]) -> DMatrix<f64> {
     let means: Vec<DVector<f64>> = users
         .iter()
         .map(|user| {
-            let mut posterior = fable_core::posterior::Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
+            let mut posterior =
+                fable_core::posterior::Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
             posterior.start(arrow, &Prior::Isotropic, 16.0).unwrap();
             for sighting in user.sightings() {
                 let direction = sighting.direction.iter().copied();
@@ -295,7 +312,8 @@ fn spread_of_means(prior: &Gaussian, users: &[Evidence]) -> DMatrix<f64> {
         })
         .collect();
     let centre = means.iter().sum::<DVector<f64>>() / means.len() as f64;
-    means.iter().map(|mean| (mean - &centre) * (mean - &centre).transpose()).sum::<DMatrix<f64>>() / means.len() as f64
+    means.iter().map(|mean| (mean - &centre) * (mean - &centre).transpose()).sum::<DMatrix<f64>>()
+        / means.len() as f64
 }
 
 #[test]
@@ -303,7 +321,11 @@ fn few_users_are_shrunk_and_threads_change_nothing() {
     let truth = population(&SMALL, 11);
     let (users, unseen) = (drawn(&SMALL, &truth, 25, 15, 12), drawn(&SMALL, &truth, 200, 15, 13));
     let policy = Policy::new(&SMALL, Settings::default()).unwrap();
-    let options = |shrinkage, threads| Options { shrinkage, threads: NonZero::new(threads).unwrap(), ..Options::default() };
+    let options = |shrinkage, threads| Options {
+        shrinkage,
+        threads: NonZero::new(threads).unwrap(),
+        ..Options::default()
+    };
     let chosen = fit(&policy, &users, &options(None, 3)).unwrap();
     assert_eq!(chosen, fit(&policy, &users, &options(None, 1)).unwrap());
     let score = |prior: &Gaussian| {
@@ -311,7 +333,12 @@ fn few_users_are_shrunk_and_threads_change_nothing() {
         calibrated(&told, 1.0).iter().sum::<f64>()
     };
     let hardly = fit(&policy, &users, &options(Some(0.05), 1)).unwrap();
-    assert!(score(&chosen.prior) > score(&hardly.prior) + 10.0, "{} {}", score(&chosen.prior), score(&hardly.prior));
+    assert!(
+        score(&chosen.prior) > score(&hardly.prior) + 10.0,
+        "{} {}",
+        score(&chosen.prior),
+        score(&hardly.prior)
+    );
     let isotropic = score(&Gaussian::isotropic(SMALL.layout(), 16.0));
     assert!(score(&chosen.prior) > isotropic + 10.0, "{} {isotropic}", score(&chosen.prior));
 }
@@ -324,7 +351,10 @@ fn what_cannot_be_fitted_is_told() {
     few.push(Evidence::default()); // says nothing, and does not count
     let error = fit(&policy, &few, &Options::default()).unwrap_err();
     assert_eq!(error, FitError::TooFewUsers { found: MIN_USERS - 1 });
-    assert!(error.to_string().ends_with("at least 5 users with something learned, and there are 4"), "{error}");
+    assert!(
+        error.to_string().ends_with("at least 5 users with something learned, and there are 4"),
+        "{error}"
+    );
     for bad in [0.0, -1.0, f64::NAN, 1e10] {
         let options = Options { shrinkage: Some(bad), ..Options::default() };
         assert_eq!(fit(&policy, &users, &options).unwrap_err(), FitError::Shrinkage);
@@ -359,7 +389,8 @@ fn what_is_foretold_is_the_dense_formulas() {
     let told = foretell(&prior, &everyone(&users), ONE).unwrap();
     assert_eq!(told, foretell(&prior, &everyone(&users), NonZero::new(3).unwrap()).unwrap());
     for share in [0.0, 0.3, 0.75, 1.0] {
-        let dense: Vec<Vec<(f64, f64, f64)>> = users.iter().map(|user| dense_errors(&prior, share, user)).collect();
+        let dense: Vec<Vec<(f64, f64, f64)>> =
+            users.iter().map(|user| dense_errors(&prior, share, user)).collect();
         let all: Vec<(f64, f64, f64)> = dense.iter().flatten().copied().collect();
         let expected = all.iter().map(|(x, y, v)| (y - x) * (y - x) / v).sum::<f64>() / all.len() as f64;
         assert!((surprise(&told, share) - expected).abs() < 1e-9 * expected);
@@ -417,7 +448,8 @@ fn people_who_share_nothing_are_not_hurt() {
                 let told = foretell(prior, &everyone(&unseen), ONE).unwrap();
                 calibrated(&told, 1.0).iter().sum::<f64>() / 100.0
             };
-            let levels = [0.125, 0.5, 2.0, 8.0, 32.0, 128.0].map(|level| score(&Gaussian::isotropic(SMALL.layout(), level)));
+            let levels = [0.125, 0.5, 2.0, 8.0, 32.0, 128.0]
+                .map(|level| score(&Gaussian::isotropic(SMALL.layout(), level)));
             lost += levels.into_iter().fold(f64::NEG_INFINITY, f64::max) - score(&found.prior);
         }
         assert!(isotropic >= least, "{isotropic}");
@@ -432,12 +464,16 @@ fn noise_is_chosen_on_people_left_out() {
     // The rewards have noise of variance 0.25; the settings say otherwise.
     for wrong in [0.05, 1.0] {
         let policy = Policy::new(&SMALL, Settings { noise_variance: wrong, ..Settings::default() }).unwrap();
-        let users: Vec<Evidence> = users.iter().map(|user| user.clone().with_noise_times(wrong / 0.25)).collect();
+        let users: Vec<Evidence> =
+            users.iter().map(|user| user.clone().with_noise_times(wrong / 0.25)).collect();
         let told = &mut Vec::new();
         let options = Options { choose_noise: true, ..Options::default() };
         let found = fit_telling(&policy, &users, &options, &mut |doing| told.push(doing.to_owned())).unwrap();
         assert!((0.2..0.32).contains(&found.noise_variance), "{}", found.noise_variance);
-        assert!(told.iter().any(|doing| doing.starts_with("noise variance ")) && told.iter().any(|doing| doing == "everyone"));
+        assert!(
+            told.iter().any(|doing| doing.starts_with("noise variance "))
+                && told.iter().any(|doing| doing == "everyone")
+        );
         assert_eq!(fit(&policy, &users, &Options::default()).unwrap().noise_variance, wrong);
     }
 }
@@ -476,7 +512,8 @@ fn a_host_loads_the_prior() {
     assert_eq!(own.learner().posterior(), loaded.learner().posterior());
 
     // The radius that the guarantee assumes is about the isotropic prior, unless another one is stated.
-    let comparison = fable_core::preference::Comparison { context, prefer: Action(0), over: Action(3), total: false };
+    let comparison =
+        fable_core::preference::Comparison { context, prefer: Action(0), over: Action(3), total: false };
     assert!(!loaded.user().assess(&comparison).unwrap().valid);
     assert!(!own.user().assess(&comparison).unwrap().valid);
     let settings = Settings { prior_radius: Some(6.0), ..Settings::default() };

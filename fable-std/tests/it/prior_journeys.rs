@@ -36,7 +36,10 @@ fn lines(users: u32) -> String {
             let _ = writeln!(lines, r#"{{"op":"decide","user":"{name}","context":{{}}}}"#);
             let _ = writeln!(lines, r#"{{"op":"feedback","decision":"{}","reward":{reward}}}"#, id(round));
         }
-        let _ = writeln!(lines, r#"{{"op":"observe","user":"{name}","context":{{}},"action":{ACTION},"reward":0.8}}"#);
+        let _ = writeln!(
+            lines,
+            r#"{{"op":"observe","user":"{name}","context":{{}},"action":{ACTION},"reward":0.8}}"#
+        );
         let _ = writeln!(lines, r#"{{"op":"unlearn","decision":"{}"}}"#, id(3));
         let _ = writeln!(lines, r#"{{"op":"decide","user":"{name}","context":{{}}}}"#);
     }
@@ -44,9 +47,11 @@ fn lines(users: u32) -> String {
 }
 
 fn store(path: &Path, settings: Settings<'static>, users: u32) {
-    let options = Service { store: Some(path.to_owned()), cache: 4 * user_bytes::<f32>(&TAU2), ..Service::default() };
+    let options =
+        Service { store: Some(path.to_owned()), cache: 4 * user_bytes::<f32>(&TAU2), ..Service::default() };
     let mut answers = Vec::new();
-    serve::<f32>(&TAU2, settings, &options, std::io::Cursor::new(lines(users)), &mut answers, |_| ()).unwrap();
+    serve::<f32>(&TAU2, settings, &options, std::io::Cursor::new(lines(users)), &mut answers, |_| ())
+        .unwrap();
     let answers = String::from_utf8(answers).unwrap();
     assert!(!answers.contains("error"), "{answers}");
 }
@@ -70,11 +75,19 @@ fn evidence_of_a_journal_is_what_was_learned() {
         let mut resident = Resident::revive(&mut desk, &stored, None).unwrap();
         let mut user = resident.user(&mut desk).unwrap();
         let (learned, workspace) = user.posterior_and_scratch();
-        let mut posterior = fable_core::posterior::Posterior::<f64, _>::from_storage(vec![0.0; TAU2.layout().packed_len()]);
+        let mut posterior =
+            fable_core::posterior::Posterior::<f64, _>::from_storage(vec![0.0; TAU2.layout().packed_len()]);
         let mut scratch = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
         posterior.start(TAU2.layout(), &Prior::Isotropic, policy.base_precision()).unwrap();
         for sighting in evidence.sightings() {
-            posterior.update(&mut scratch, sighting.direction.iter().copied(), sighting.response, sighting.variance).unwrap();
+            posterior
+                .update(
+                    &mut scratch,
+                    sighting.direction.iter().copied(),
+                    sighting.response,
+                    sighting.variance,
+                )
+                .unwrap();
         }
         for coordinate in 0..TAU2.dimension() {
             let own = learned.contrast(workspace, [(coordinate, 1.0)]).unwrap();
@@ -190,11 +203,17 @@ fn the_command_fits_and_addresses() {
     assert!(described["log_likelihood"]["prior"].as_f64().unwrap() > base);
 
     let hash = format!("{:016x}", 7);
-    let told = fable(here, &["prior", "address", "crowd.prior", "board.snapshot", "--user", &hash, "--catalog", "tau2"]);
+    let told = fable(
+        here,
+        &["prior", "address", "crowd.prior", "board.snapshot", "--user", &hash, "--catalog", "tau2"],
+    );
     assert_eq!(text(&told.stdout), "2425 bytes for user 0000000000000007\n", "{}", text(&told.stderr));
     let (loaded, learner) = on_device(&std::fs::read(here.join("board.snapshot")).unwrap());
     assert_eq!((loaded.unwrap(), learner.state().user()), (0, 7));
-    let told = fable(here, &["prior", "address", "crowd.prior", "-", "--user", "ana", "--catalog", "tau2", "--scalar", "f64"]);
+    let told = fable(
+        here,
+        &["prior", "address", "crowd.prior", "-", "--user", "ana", "--catalog", "tau2", "--scalar", "f64"],
+    );
     assert!(told.status.success() && told.stdout.starts_with(b"FABS"));
 }
 
@@ -203,7 +222,8 @@ fn the_command_fits_and_addresses() {
 fn a_store_knows_its_catalog_and_settings() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let settings = Settings { noise_variance: 1.0, base_precision: Some(6.0), seed: 9, ..Settings::default() };
+    let settings =
+        Settings { noise_variance: 1.0, base_precision: Some(6.0), seed: 9, ..Settings::default() };
     store(&here.join("users.fable"), settings, 6);
     let short = fable(here, &["prior", "fit", "short.prior", "--store", "users.fable"]);
     assert!(short.status.success(), "{}", text(&short.stderr));
@@ -214,7 +234,11 @@ fn a_store_knows_its_catalog_and_settings() {
     assert_eq!(short, long);
     // And it is one for that store, not for the defaults.
     let serve = |more: &[&str]| {
-        fable(here, &[&["serve", "--scalar", "f32", "--store", "users.fable", "--prior", "short.prior"], more].concat())
+        fable(
+            here,
+            &[&["serve", "--scalar", "f32", "--store", "users.fable", "--prior", "short.prior"], more]
+                .concat(),
+        )
     };
     assert!(serve(&flags).status.success());
     assert_eq!(serve(&["--catalog", "tau2"]).status.code(), Some(2));
@@ -241,7 +265,10 @@ fn mistakes_are_told() {
     assert!(code == Some(2) && message.contains("noise_variance 1.0, not 0.25"), "{message}");
     assert!(fable(here, &["export", "user1", "one.user", "--store", "noisy.fable"]).status.success());
     let (code, message) = wrong(&["fit", "x.prior", "one.user", "--catalog", "tau2"]);
-    assert!(code == Some(2) && message.starts_with("fable: one.user: ") && message.contains("other settings"), "{message}");
+    assert!(
+        code == Some(2) && message.starts_with("fable: one.user: ") && message.contains("other settings"),
+        "{message}"
+    );
     std::fs::write(here.join("nonsense"), "nonsense").unwrap();
     let (code, message) = wrong(&["fit", "x.prior", "nonsense", "--catalog", "tau2"]);
     assert_eq!((code, message.as_str()), (Some(1), "fable: nonsense: the file is no exported user\n"));

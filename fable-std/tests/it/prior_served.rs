@@ -35,7 +35,12 @@ fn fails(here: &Path, arguments: &[&str]) -> (i32, String) {
 /// Runs a command on lines of input to its end.
 fn pipe(here: &Path, arguments: &[&str], input: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fable"));
-    command.args(arguments).current_dir(here).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(arguments)
+        .current_dir(here)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -56,7 +61,11 @@ fn serve(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
 fn ask(here: &Path, arguments: &[&str], requests: &[Value]) -> Vec<Value> {
     let input: String = requests.iter().map(|request| request.to_string() + "\n").collect();
     let scalar: &[&str] = if arguments.contains(&"--scalar") { &[] } else { &["--scalar", "f64"] };
-    let output = pipe(here, &[&["serve", "--catalog", "tau2", "--store", "users.fable"], scalar, arguments].concat(), &input);
+    let output = pipe(
+        here,
+        &[&["serve", "--catalog", "tau2", "--store", "users.fable"], scalar, arguments].concat(),
+        &input,
+    );
     let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), requests.len());
     answers
@@ -119,7 +128,9 @@ fn began(here: &Path, user: &str) -> (String, bool) {
 fn is_at(answer: &Value, fitted: &Value) -> bool {
     let near = |of: &str| {
         let (here, there) = (answer[of].as_object().unwrap(), fitted[of].as_object().unwrap());
-        let same = |(name, value): (&String, &Value)| (value.as_f64().unwrap() - there[name].as_f64().unwrap()).abs() < 1e-9;
+        let same = |(name, value): (&String, &Value)| {
+            (value.as_f64().unwrap() - there[name].as_f64().unwrap()).abs() < 1e-9
+        };
         here.len() == there.len() && here.iter().all(same)
     };
     answer["observations"] == 0 && near("mean") && near("sd")
@@ -173,20 +184,30 @@ fn a_store_serves_users_of_several_priors() {
         files.push(user);
     }
     let from_files: Value = serde_json::from_str(&says(here, &files)).unwrap();
-    assert_eq!((&second["users"], &second["observations"]), (&from_files["users"], &from_files["observations"]));
+    assert_eq!(
+        (&second["users"], &second["observations"]),
+        (&from_files["users"], &from_files["observations"])
+    );
     let of_second = (second["fingerprint"].as_str().unwrap().to_owned(), true);
     assert_ne!(of_first, of_second);
     let with_second = ["--prior", "second.prior"];
-    let answers = serve(here, &with_second, &[posterior("cleo"), decide("cleo"), decide("abe"), decide("user3")]);
+    let answers =
+        serve(here, &with_second, &[posterior("cleo"), decide("cleo"), decide("abe"), decide("user3")]);
     assert!(is_at(&answers[0], &second));
     let prior_of = |user| began(here, user).0;
-    assert_eq!(["user3", "abe", "ana", "cleo"].map(prior_of), [&base, &of_first.0, &of_first.0, &of_second.0].map(String::clone));
+    assert_eq!(
+        ["user3", "abe", "ana", "cleo"].map(prior_of),
+        [&base, &of_first.0, &of_first.0, &of_second.0].map(String::clone)
+    );
 
     // Who is forgotten comes back as a new user, and the priors of the others are still there.
     let forget = json!({ "op": "forget", "user": "ana" });
     let answers = serve(here, &with_second, &[decide("ana"), forget, posterior("ana"), decide("ana")]);
     assert!(is_at(&answers[2], &second));
-    assert_eq!(["ana", "abe", "cleo"].map(prior_of), [&of_second.0, &of_first.0, &of_second.0].map(String::clone));
+    assert_eq!(
+        ["ana", "abe", "cleo"].map(prior_of),
+        [&of_second.0, &of_first.0, &of_second.0].map(String::clone)
+    );
     assert_eq!(priors(here), 2);
     says(here, &["forget", "cleo", "ana", "--store", "users.fable"]);
     serve(here, &with_first, &[decide("abe"), decide("ana")]);
@@ -206,7 +227,8 @@ fn who_began_with_a_prior_lives_as_everybody_does() {
     let id = news[0]["decision"].as_str().unwrap();
     let feedback = json!({ "op": "feedback", "decision": id, "reward": 0.75 });
     let unlearn = json!({ "op": "unlearn", "decision": id });
-    let answers = serve(here, &["--prior", "first.prior"], &[feedback, posterior("ana"), unlearn, posterior("ana")]);
+    let answers =
+        serve(here, &["--prior", "first.prior"], &[feedback, posterior("ana"), unlearn, posterior("ana")]);
     assert!(!is_at(&answers[1], &first) && is_at(&answers[3], &first));
 
     let mut requests = Vec::new();
@@ -234,20 +256,41 @@ fn a_store_in_f32_has_its_prior_in_f32() {
     let here = folder.path();
     serve(here, &["--scalar", "f32"], &lives(&crowd()));
     let first = fit(here, "first.prior");
-    let answers = serve(here, &["--scalar", "f32", "--prior", "first.prior"], &[decide("ana"), posterior("ana")]);
+    let answers =
+        serve(here, &["--scalar", "f32", "--prior", "first.prior"], &[decide("ana"), posterior("ana")]);
     assert_eq!(answers[1]["rounds"], 1);
     assert_eq!(began(here, "ana"), (first["fingerprint"].as_str().unwrap().to_owned(), true));
     // Given with a user whose prior is known it has to be the same one.
     says(here, &["replay", "ana", "--store", "users.fable", "--prior", "first.prior"]);
     says(here, &["inspect", "ana", "--store", "users.fable", "--prior", "first.prior"]);
-    let (code, message) = fails(here, &["replay", "user1", "--store", "users.fable", "--prior", "first.prior"]);
-    assert_eq!(code, 2);
-    assert_eq!(message, "fable: first.prior: the user began with another prior, which is known; leave --prior out\n");
-    // Fitted for users in f64 it is another file.
-    says(here, &["prior", "fit", "large.prior", "--store", "users.fable", "--catalog", "tau2", "--scalar", "f64"]);
     let (code, message) =
-        fails(here, &["serve", "--catalog", "tau2", "--store", "users.fable", "--scalar", "f32", "--prior", "large.prior"]);
-    let told = "fable: large.prior: the prior is in f64, and here it has to be in f32: fit it with --scalar f32\n";
+        fails(here, &["replay", "user1", "--store", "users.fable", "--prior", "first.prior"]);
+    assert_eq!(code, 2);
+    assert_eq!(
+        message,
+        "fable: first.prior: the user began with another prior, which is known; leave --prior out\n"
+    );
+    // Fitted for users in f64 it is another file.
+    says(
+        here,
+        &["prior", "fit", "large.prior", "--store", "users.fable", "--catalog", "tau2", "--scalar", "f64"],
+    );
+    let (code, message) = fails(
+        here,
+        &[
+            "serve",
+            "--catalog",
+            "tau2",
+            "--store",
+            "users.fable",
+            "--scalar",
+            "f32",
+            "--prior",
+            "large.prior",
+        ],
+    );
+    let told =
+        "fable: large.prior: the prior is in f64, and here it has to be in f32: fit it with --scalar f32\n";
     assert_eq!((code, message.as_str()), (2, told));
 }
 
@@ -263,7 +306,11 @@ fn a_prior_travels_with_its_user() {
     let there = there.path();
     let import = |file: &str, more: &[&str]| {
         let file = here.join(file);
-        fable(there, &[&["import", file.to_str().unwrap(), "--store", "users.fable", "--catalog", "tau2"], more].concat())
+        fable(
+            there,
+            &[&["import", file.to_str().unwrap(), "--store", "users.fable", "--catalog", "tau2"], more]
+                .concat(),
+        )
     };
     for user in ["ana", "abe"] {
         says(here, &["export", user, user, "--store", "users.fable"]);
@@ -285,7 +332,21 @@ fn a_prior_travels_with_its_user() {
     assert_eq!(import("ana", &[]).status.code(), Some(3)); // it is there
 
     for (file, scalar) in [("dan.snapshot", "f64"), ("dan32.snapshot", "f32")] {
-        says(here, &["prior", "address", "first.prior", file, "--user", "dan", "--scalar", scalar, "--catalog", "tau2"]);
+        says(
+            here,
+            &[
+                "prior",
+                "address",
+                "first.prior",
+                file,
+                "--user",
+                "dan",
+                "--scalar",
+                scalar,
+                "--catalog",
+                "tau2",
+            ],
+        );
     }
     assert_eq!(import("dan.snapshot", &[]).status.code(), Some(2));
     assert_eq!(import("dan.snapshot", &["--user", "ben"]).status.code(), Some(2));
@@ -322,9 +383,14 @@ fn stated(settings: Settings<'static>, mean: f64) -> Vec<u8> {
 fn a_chat_begins_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
+    let settings = Settings {
+        context_adapter: Rules::CONTEXT,
+        feedback_adapter: Rules::FEEDBACK,
+        ..Settings::default()
+    };
     fs::write(here.join("mine.prior"), stated(settings, 0.9)).unwrap();
-    let chat = |more: &[&str], lines: &str| pipe(here, &[&["chat", "--store", "users.fable"], more].concat(), lines);
+    let chat =
+        |more: &[&str], lines: &str| pipe(here, &[&["chat", "--store", "users.fable"], more].concat(), lines);
     let told = chat(&["--prior", "mine.prior"], "What is a monad?\ntoo long\n");
     assert!(told.contains("reaction ") && told.contains("learned"), "{told}");
     assert!(began(here, "me").1);
@@ -341,7 +407,11 @@ fn a_chat_begins_with_it() {
     for (file, code, message) in [
         ("users.fable", 2, "this is not a prior"),
         ("cut.prior", 1, "the prior cannot be read: the record ends too early"),
-        ("other.prior", 2, "the prior was fitted for another catalog or other settings; it fits the default settings"),
+        (
+            "other.prior",
+            2,
+            "the prior was fitted for another catalog or other settings; it fits the default settings",
+        ),
     ] {
         let found = fails(here, &["chat", "--store", "none.fable", "--prior", file]);
         assert_eq!(found, (code, format!("fable: {file}: {message}\n")));
@@ -364,13 +434,18 @@ fn evaluations_and_the_demo_begin_with_it() {
     assert_eq!(isotropic["prior"].take(), "none.prior");
     assert_eq!(isotropic, evaluate(&[]));
     assert_ne!(isotropic["doubly_robust"], evaluate(&["--prior", "some.prior"])["doubly_robust"]);
-    assert!(says(here, &["evaluate", "try.jsonl", "--prior", "some.prior"]).contains("exploring, from some.prior\n"));
+    assert!(
+        says(here, &["evaluate", "try.jsonl", "--prior", "some.prior"])
+            .contains("exploring, from some.prior\n")
+    );
 
     let demo = |more: &[&str]| says(here, &[&["demo", "--plain", "--fast", "--rounds", "20"], more].concat());
     let plain = demo(&[]);
     assert_eq!(plain, demo(&["--prior", "none.prior"]));
     let other = demo(&["--prior", "some.prior"]);
-    let row = |text: &str, name: &str| text.lines().rfind(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
+    let row = |text: &str, name: &str| {
+        text.lines().rfind(|line| line.trim_start().starts_with(name)).unwrap().to_owned()
+    };
     assert_ne!(row(&plain, "Fable"), row(&other, "Fable"));
     for name in ["flat", "rules only", "best possible"] {
         assert_eq!(row(&plain, name), row(&other, name)); // these do not begin with it
@@ -385,7 +460,8 @@ fn mistakes_are_told_and_change_nothing() {
     fit(here, "good.prior");
     let good = fs::read(here.join("good.prior")).unwrap();
     fs::write(here.join("cut.prior"), &good[..good.len() / 2]).unwrap();
-    let damaged: Vec<u8> = good.iter().enumerate().map(|(place, byte)| byte ^ u8::from(place == 600)).collect();
+    let damaged: Vec<u8> =
+        good.iter().enumerate().map(|(place, byte)| byte ^ u8::from(place == 600)).collect();
     fs::write(here.join("damaged.prior"), damaged).unwrap();
     fs::write(here.join("empty.prior"), "").unwrap();
     let mut ana = HostUser::<f64>::new(&Policy::new(&TAU2, Settings::default()).unwrap(), "ana").unwrap();
@@ -409,7 +485,11 @@ fn mistakes_are_told_and_change_nothing() {
         ("empty.prior", 1, "the prior cannot be read: the record ends too early"),
         ("cut.prior", 1, "the prior cannot be read: the record ends too early"),
         ("damaged.prior", 1, "the prior cannot be read: the record is damaged"),
-        ("ana.snapshot", 2, "this is the snapshot of a user who has decided or learned something, not a prior"),
+        (
+            "ana.snapshot",
+            2,
+            "this is the snapshot of a user who has decided or learned something, not a prior",
+        ),
         ("try.jsonl", 2, "this is not a prior"),
     ];
     for command in commands {
@@ -434,8 +514,10 @@ fn mistakes_are_told_and_change_nothing() {
         assert!(!here.join(new).exists(), "{new}");
     }
     // A store of other settings does not take it either.
-    let (code, told) =
-        fails(here, &["serve", "--catalog", "tau2", "--seed", "7", "--store", "users.fable", "--prior", "good.prior"]);
+    let (code, told) = fails(
+        here,
+        &["serve", "--catalog", "tau2", "--seed", "7", "--store", "users.fable", "--prior", "good.prior"],
+    );
     assert_eq!((code, told.as_str()), (2, "fable: the store was made with seed 0, not 7\n"));
     assert_eq!(priors(here), 0);
 }

@@ -17,7 +17,12 @@ use std::process::{Command, Output, Stdio};
 fn anyone_can_recompute_what_coins_have_shown() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes.py");
     for scalar in ["f64", "f32"] {
-        let output = Command::new("python3").arg(&script).arg(env!("CARGO_BIN_EXE_fable")).arg(scalar).output().unwrap();
+        let output = Command::new("python3")
+            .arg(&script)
+            .arg(env!("CARGO_BIN_EXE_fable"))
+            .arg(scalar)
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{scalar}: {}", String::from_utf8_lossy(&output.stderr));
         assert!(String::from_utf8_lossy(&output.stdout).contains("60 checks, certain: "), "{output:?}");
     }
@@ -26,14 +31,23 @@ fn anyone_can_recompute_what_coins_have_shown() {
 /// A chat with coins: each probed round is told, the same whichever value is played, and what becomes certain is told with its rule.
 #[test]
 fn a_chat_says_what_it_tries_and_what_has_become_certain() {
-    let settings =
-        Settings { probe: 1.0, context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::DEFAULT };
+    let settings = Settings {
+        probe: 1.0,
+        context_adapter: Rules::CONTEXT,
+        feedback_adapter: Rules::FEEDBACK,
+        ..Settings::DEFAULT
+    };
     let policy = Policy::new(&AGENT, settings).unwrap();
     let store = FileStore::in_memory(&Identity::new(&policy)).unwrap();
     let policies = Policies::from(policy);
     let mut chat = Chat::open(&policies, Box::new(store), "ana", &Rules, None).unwrap();
     let label = |reply: &fable_std::chat::Reply, label: &str| {
-        reply.lines.iter().filter(|line| line.label == label).map(|line| line.text.clone()).collect::<Vec<_>>()
+        reply
+            .lines
+            .iter()
+            .filter(|line| line.label == label)
+            .map(|line| line.text.clone())
+            .collect::<Vec<_>>()
     };
     chat.line("/prefer I like step-by-step answers", 0).unwrap();
     let (mut probed, mut moved, mut certain) = (0, 0, Vec::new());
@@ -42,7 +56,10 @@ fn a_chat_says_what_it_tries_and_what_has_become_certain() {
         let (chosen, probes) = (label(&reply, "chosen").remove(0), label(&reply, "probe"));
         if let Some(told) = probes.first() {
             probed += 1;
-            assert!(told.starts_with("trying it both ways, to be sure: ") && !told.contains("other way"), "{told}");
+            assert!(
+                told.starts_with("trying it both ways, to be sure: ") && !told.contains("other way"),
+                "{told}"
+            );
             let why = label(&chat.line("/why", 0).unwrap(), "why").remove(0);
             let other = why.contains("the other way, to be sure");
             assert!(other || why.contains("; a coin agreed"), "{why}");
@@ -54,7 +71,10 @@ fn a_chat_says_what_it_tries_and_what_has_become_certain() {
     }
     assert!(probed > 20 && moved > 8 && moved < probed - 8, "{moved} of {probed}"); // few after what is certain
     let first = certain.first().expect("something is certain");
-    assert!(first.starts_with("For code the user prefers step-by-step answers to direct ones. (by "), "{certain:?}");
+    assert!(
+        first.starts_with("For code the user prefers step-by-step answers to direct ones. (by "),
+        "{certain:?}"
+    );
     assert!(first.contains(" coins, since round "), "{first}");
     let profile = chat.line("/profile", 0).unwrap();
     assert_eq!(label(&profile, "certain"), certain);
@@ -84,7 +104,8 @@ fn a_store_knows_its_coins() {
     let service = service.args(["serve", "--catalog", "tau2", "--store", "users.fable", "--probe", "0.5"]);
     let service = service.current_dir(&folder).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut service = service.spawn().unwrap();
-    let (mut requests, mut answers) = (service.stdin.take().unwrap(), std::io::BufReader::new(service.stdout.take().unwrap()));
+    let (mut requests, mut answers) =
+        (service.stdin.take().unwrap(), std::io::BufReader::new(service.stdout.take().unwrap()));
     let mut ask = |request: Value| -> Value {
         writeln!(requests, "{request}").unwrap();
         let mut line = String::new();
@@ -104,30 +125,47 @@ fn a_store_knows_its_coins() {
     }
     assert_eq!(ask(json!({ "op": "stats" }))["probe"], 0.5);
     let profile = ask(json!({ "op": "profile", "user": "ana" }));
-    let entry = profile["profile"].as_array().unwrap().iter().find(|entry| entry["by"] == "coins").expect("a certificate");
+    let entry = profile["profile"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["by"] == "coins")
+        .expect("a certificate");
     drop(requests);
     assert!(service.wait().unwrap().success());
 
-    let told = printed(fable(&["inspect", "users.fable", "--user", "ana", "--svg", "ana.svg"], folder.path(), ""));
+    let told =
+        printed(fable(&["inspect", "users.fable", "--user", "ana", "--svg", "ana.svg"], folder.path(), ""));
     let name = entry["contrast"].as_str().unwrap();
     let provenance = format!("by {} coins, since round {}", entry["evidence"], entry["round"]);
-    assert!(told.contains(&format!("promoted {provenance}: holds")) && told.contains(" needed, certain, on average "), "{told}");
+    assert!(
+        told.contains(&format!("promoted {provenance}: holds"))
+            && told.contains(" needed, certain, on average "),
+        "{told}"
+    );
     assert!(told.lines().all(|line| console::measure_text_width(line) <= 80), "{told}");
     let picture = std::fs::read_to_string(folder.path().join("ana.svg")).unwrap();
     assert!(picture.contains("class=\"coins sure\"") && picture.contains(&provenance));
     let json = printed(fable(&["inspect", "users.fable", "--user", "ana", "--json"], folder.path(), ""));
     let report: Value = serde_json::from_str(&json).unwrap();
-    let contrast = report["contrasts"].as_array().unwrap().iter().find(|contrast| contrast["name"] == name).unwrap();
+    let contrast =
+        report["contrasts"].as_array().unwrap().iter().find(|contrast| contrast["name"] == name).unwrap();
     for key in ["trials", "e_value", "needed", "certified"] {
         assert_eq!(contrast["trial"][key], entry[key], "{key}");
     }
-    assert_eq!((&contrast["trial"]["mean"], &contrast["promotion"]["by"]), (&entry["average"]["mean"], &json!("coins")));
+    assert_eq!(
+        (&contrast["trial"]["mean"], &contrast["promotion"]["by"]),
+        (&entry["average"]["mean"], &json!("coins"))
+    );
 
     // Coins are made again with the rest of a decision, and a wrong rate shows.
     let same = ["replay", "ana", "--store", "users.fable", "--probe", "0.5", "--explain"];
     let round = probed.to_string();
     let told = printed(fable(&[&same[..], &[&round]].concat(), folder.path(), ""));
-    assert!(told.contains("250 of 250 decisions are the same") && told.contains("\na coin was tossed for "), "{told}");
+    assert!(
+        told.contains("250 of 250 decisions are the same") && told.contains("\na coin was tossed for "),
+        "{told}"
+    );
     let output = fable(&["replay", "ana", "--store", "users.fable"], folder.path(), "");
     assert_eq!(output.status.code(), Some(1));
     assert!(
@@ -159,7 +197,9 @@ fn logs_with_coins_tell_what_others_would_have_earned() {
         let options = Options { truth: Some(&truth), ..Options::default() };
         let report = evaluate(&TAU2, Settings { seed, ..Settings::DEFAULT }, "log", &log, &options).unwrap();
         let truth = report.truth.unwrap();
-        let supported = |report: &Report| !report.warnings().iter().any(|warning| matches!(warning, Warning::NoChance { .. }));
+        let supported = |report: &Report| {
+            !report.warnings().iter().any(|warning| matches!(warning, Warning::NoChance { .. }))
+        };
         assert!(supported(&report), "{:?}", report.warnings());
         ips += u32::from(report.ips.covers(truth));
         robust += u32::from(report.doubly_robust.covers(truth));
@@ -175,7 +215,8 @@ fn logs_with_coins_tell_what_others_would_have_earned() {
 fn a_log_without_chance_is_told() {
     let user = SimulatedUser::new(&TAU2, 1);
     let log = simulate(&user, &Policy::new(&TAU2, Settings::DEFAULT).unwrap(), 100, 0).unwrap();
-    let report = evaluate(&TAU2, Settings { seed: 1, ..Settings::PROBING }, "log", &log, &Options::default()).unwrap();
+    let report =
+        evaluate(&TAU2, Settings { seed: 1, ..Settings::PROBING }, "log", &log, &Options::default()).unwrap();
     let warning = report.warnings()[0];
     assert_eq!(warning, Warning::NoChance { share: 1.0 });
     assert!(warning.to_string().contains("--probe 0.5"));

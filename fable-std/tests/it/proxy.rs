@@ -1,7 +1,8 @@
 //! `fable proxy` between a client and an assistant: what is changed, what is learned, and what goes on as it came.
 
 use crate::proxying::{
-    CHAT, Connection, bypassed, chat, completion, decision, fable, observations, op, parrot, rewards, rounds, said, start,
+    CHAT, Connection, bypassed, chat, completion, decision, fable, observations, op, parrot, rewards, rounds,
+    said, start,
 };
 use fable_serve_tests::http::HttpService;
 use fable_serve_tests::upstream::{Asked, Upstream, events, json as answered};
@@ -23,7 +24,10 @@ fn the_assistant_is_told_last_and_everything_else_is_as_it_was() {
     let told: Value = serde_json::from_str(told.strip_prefix(',').unwrap()).unwrap();
     assert_eq!(told["role"], "system");
     assert!(told["content"].as_str().unwrap().starts_with("For this answer: "), "{told}");
-    assert!(asked.head.contains("authorization: Bearer sk-secret\r\n") && asked.head.contains("accept-encoding: identity\r\n"));
+    assert!(
+        asked.head.contains("authorization: Bearer sk-secret\r\n")
+            && asked.head.contains("accept-encoding: identity\r\n")
+    );
     assert!(!asked.head.contains("x-fable"), "{}", asked.head);
     // The answer is the assistant's, with one member more.
     let mut whole = answer.json();
@@ -51,14 +55,20 @@ fn the_next_message_is_the_reward_and_one_counts() {
     let second = decision(&client.post(CHAT, &chat("ana", &again)));
     assert_ne!(first, second);
     assert_eq!(observations(&mut client, "ana"), 1);
-    let twice = client.post("/feedback", &json!({"inference_id": first, "metric_name": "reward", "value": 1.0}).to_string());
+    let twice = client.post(
+        "/feedback",
+        &json!({"inference_id": first, "metric_name": "reward", "value": 1.0}).to_string(),
+    );
     assert_eq!(twice.refusal(), (409, "duplicate_feedback".into()));
 
     // A request that says nothing about the answer teaches nothing; what the application says does.
     messages.extend([said("assistant", "You are welcome."), said("user", "Who wrote Emma?")]);
     decision(&client.post(CHAT, &chat("ana", &messages)));
     assert_eq!(observations(&mut client, "ana"), 1);
-    let fed = client.post("/feedback", &json!({"inference_id": second, "metric_name": "reward", "value": 1.0}).to_string());
+    let fed = client.post(
+        "/feedback",
+        &json!({"inference_id": second, "metric_name": "reward", "value": 1.0}).to_string(),
+    );
     assert_eq!(fed.status, 200, "{fed:?}");
     assert_eq!((observations(&mut client, "ana"), rounds(&mut client, "ana")), (2, 3));
     // Somebody else says the same words, and is somebody else.
@@ -70,7 +80,10 @@ fn the_next_message_is_the_reward_and_one_counts() {
 #[test]
 fn a_decision_lasts_while_tools_are_used_and_while_there_is_no_answer() {
     let upstream = Upstream::start(|asked| match asked.body.contains("fail") {
-        true => b"HTTP/1.1 500 Internal Server Error\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\nno!\n".to_vec(),
+        true => {
+            b"HTTP/1.1 500 Internal Server Error\r\ncontent-type: text/html\r\ncontent-length: 4\r\n\r\nno!\n"
+                .to_vec()
+        }
         false if asked.body.contains("\"tool\",") => answered(&completion("4")),
         false => answered(
             &json!({"choices": [{"message": {"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "add", "arguments": "{}"}}]}}]}),
@@ -79,7 +92,9 @@ fn a_decision_lasts_while_tools_are_used_and_while_there_is_no_answer() {
     let mut service = start(&upstream, &[]);
     let mut client = service.connect();
     let tools = json!([{"type": "function", "function": {"name": "add"}}]);
-    let body = |messages: &[Value]| json!({"model": "m", "messages": messages, "user": "ana", "tools": tools}).to_string();
+    let body = |messages: &[Value]| {
+        json!({"model": "m", "messages": messages, "user": "ana", "tools": tools}).to_string()
+    };
     let mut messages = vec![said("user", "2 + 2?")];
     let first = decision(&client.post(CHAT, &body(&messages)));
     messages.extend([json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "add", "arguments": "{}"}}]}), json!({"role": "tool", "tool_call_id": "c", "content": "4"})]);
@@ -93,7 +108,10 @@ fn a_decision_lasts_while_tools_are_used_and_while_there_is_no_answer() {
     // No answer: its error comes back as it is, and the same request again is the same turn.
     let asked = chat("ana", &[said("user", "fail")]);
     let failed = client.post(CHAT, &asked);
-    assert_eq!((failed.status, failed.body.as_str(), failed.header("content-type")), (500, "no!\n", Some("text/html")));
+    assert_eq!(
+        (failed.status, failed.body.as_str(), failed.header("content-type")),
+        (500, "no!\n", Some("text/html"))
+    );
     let again = client.post(CHAT, &asked);
     assert_eq!(again.header("x-fable-decision"), failed.header("x-fable-decision"));
     assert_eq!(rounds(&mut client, "ana"), 2);
@@ -108,8 +126,10 @@ fn the_same_request_after_an_answer_is_another_turn() {
     let asked = chat("ana", &[said("user", "Tell me a joke")]);
     assert_ne!(decision(&client.post(CHAT, &asked)), decision(&client.post(CHAT, &asked)));
     // Of conversations with names each has a turn of its own.
-    let (mut one, mut other) =
-        (service.connect().with_header("x-fable-conversation", "1"), service.connect().with_header("x-fable-conversation", "2"));
+    let (mut one, mut other) = (
+        service.connect().with_header("x-fable-conversation", "1"),
+        service.connect().with_header("x-fable-conversation", "2"),
+    );
     decision(&one.post(CHAT, &asked));
     decision(&other.post(CHAT, &asked));
     let short = chat("ana", &[said("user", "thanks, that's perfect")]);
@@ -123,7 +143,12 @@ fn the_same_request_after_an_answer_is_another_turn() {
 #[test]
 fn a_question_back_is_a_clarification_and_both_answers_get_the_reaction() {
     let upstream = Upstream::start(|asked| {
-        let count = asked.json()["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "user").count();
+        let count = asked.json()["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "user")
+            .count();
         answered(&completion(if count == 1 { "Which file do you mean?" } else { "I have deleted it." }))
     });
     let store = tempfile::tempdir().unwrap();
@@ -131,7 +156,8 @@ fn a_question_back_is_a_clarification_and_both_answers_get_the_reaction() {
     let mut client = service.connect();
     let mut messages = vec![said("user", "Delete the file")];
     decision(&client.post(CHAT, &chat("ana", &messages)));
-    messages.extend([said("assistant", "Which file do you mean?"), said("user", "The second one in the list")]);
+    messages
+        .extend([said("assistant", "Which file do you mean?"), said("user", "The second one in the list")]);
     decision(&client.post(CHAT, &chat("ana", &messages)));
     assert_eq!(observations(&mut client, "ana"), 0, "an answer to a question is no reaction");
     messages.extend([said("assistant", "I have deleted it."), said("user", "thanks, that's perfect")]);
@@ -150,16 +176,20 @@ fn a_question_back_is_a_clarification_and_both_answers_get_the_reaction() {
 
 #[test]
 fn streams_pass_as_they_come() {
-    let deltas: Vec<Value> = ["A ", "monad ", "is"].map(|text| json!({"choices": [{"delta": {"content": text}}]})).to_vec();
+    let deltas: Vec<Value> =
+        ["A ", "monad ", "is"].map(|text| json!({"choices": [{"delta": {"content": text}}]})).to_vec();
     let streamed = events(&deltas);
     let upstream = Upstream::start(move |_| streamed.clone());
     let mut service = start(&upstream, &[]);
     let mut client = service.connect();
-    let body = |messages: &[Value]| json!({"model": "m", "messages": messages, "user": "ana", "stream": true}).to_string();
+    let body = |messages: &[Value]| {
+        json!({"model": "m", "messages": messages, "user": "ana", "stream": true}).to_string()
+    };
     let mut messages = vec![said("user", "What is a monad?")];
     let answer = client.post(CHAT, &body(&messages));
     decision(&answer);
-    let expected: String = deltas.iter().map(|delta| format!("data: {delta}\n\n")).chain(["data: [DONE]\n\n".into()]).collect();
+    let expected: String =
+        deltas.iter().map(|delta| format!("data: {delta}\n\n")).chain(["data: [DONE]\n\n".into()]).collect();
     assert_eq!(
         (answer.body, answer.headers.iter().find(|(name, _)| name == "content-type").unwrap().1.as_str()),
         (expected, "text/event-stream")
@@ -180,14 +210,22 @@ fn responses_go_on_from_a_response_and_messages_have_their_block() {
         }
         let calls = asked.body.contains("add up");
         let message = json!({"type": "message", "content": [{"type": "output_text", "text": "Hello."}]});
-        let output =
-            if calls { json!({"type": "function_call", "name": "add", "call_id": "c", "arguments": "{}"}) } else { message };
-        answered(&json!({"object": "response", "id": if calls { "resp_1" } else { "resp_2" }, "output": [output]}))
+        let output = if calls {
+            json!({"type": "function_call", "name": "add", "call_id": "c", "arguments": "{}"})
+        } else {
+            message
+        };
+        answered(
+            &json!({"object": "response", "id": if calls { "resp_1" } else { "resp_2" }, "output": [output]}),
+        )
     });
     let mut service = start(&upstream, &["--role", "developer"]);
     let mut client = service.connect();
     let first =
-        decision(&client.post("/v1/responses", &json!({"input": "add up 2 and 2", "safety_identifier": "ana"}).to_string()));
+        decision(&client.post(
+            "/v1/responses",
+            &json!({"input": "add up 2 and 2", "safety_identifier": "ana"}).to_string(),
+        ));
     let result = json!({"input": [{"type": "function_call_output", "call_id": "c", "output": "4"}], "previous_response_id": "resp_1", "safety_identifier": "ana"});
     assert_eq!(decision(&client.post("/v1/responses", &result.to_string())), first);
     let next = json!({"input": "thanks, that's perfect", "previous_response_id": "resp_2", "safety_identifier": "ana"});
@@ -217,7 +255,11 @@ fn tools_are_those_of_the_action() {
     let upstream = parrot("Hello.");
     let folder = tempfile::tempdir().unwrap();
     let catalog = folder.path().join("mine.toml");
-    let shipped = std::process::Command::new(fable()).args(["catalog", "show", "agent", "--toml"]).output().unwrap().stdout;
+    let shipped = std::process::Command::new(fable())
+        .args(["catalog", "show", "agent", "--toml"])
+        .output()
+        .unwrap()
+        .stdout;
     let table = "[tools]\nweb_search = [\"web\", \"browse\"]\ncode_execution = \"python\"\n";
     std::fs::write(&catalog, [&shipped, table.as_bytes()].concat()).unwrap();
     let mut service = start(&upstream, &["--catalog", catalog.to_str().unwrap(), "--nu", "0.5"]);
@@ -235,7 +277,9 @@ fn tools_are_those_of_the_action() {
         let expected = match tool.as_str() {
             "web_search" => json!(null),
             "code_execution" => panic!("there is no such tool"),
-            _ => json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [function("order")]}}),
+            _ => {
+                json!({"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [function("order")]}})
+            }
         };
         assert_eq!(told["tool_choice"], expected, "{tool}");
         seen.insert(tool);
@@ -263,7 +307,10 @@ fn what_is_not_for_it_goes_on_as_it_came() {
         (json!({"messages": [said("user", "hi"), said("assistant", "{")], "user": "ana"}).to_string(), ""),
     ] {
         if why.is_empty() {
-            assert!(client.post("/v1/messages", &body).header("x-fable-bypass").unwrap().contains("begun"), "a prefilled answer");
+            assert!(
+                client.post("/v1/messages", &body).header("x-fable-bypass").unwrap().contains("begun"),
+                "a prefilled answer"
+            );
             continue;
         }
         let answer = same(&mut client, CHAT, &body);
@@ -291,9 +338,16 @@ fn what_is_not_for_it_goes_on_as_it_came() {
     let mut client = service.connect();
     let answer = client.post(CHAT, &asked);
     assert_eq!((answer.json()["body"].as_str(), decision(&answer).is_empty()), (Some(asked.as_str()), false));
-    let next = chat("ana", &[said("user", "hi"), said("assistant", "hello"), said("user", "thanks, that's perfect")]);
+    let next = chat(
+        "ana",
+        &[said("user", "hi"), said("assistant", "hello"), said("user", "thanks, that's perfect")],
+    );
     decision(&client.post(CHAT, &next));
-    assert_eq!((observations(&mut client, "ana"), rounds(&mut client, "ana")), (0, 2), "what was not done is not learned from");
+    assert_eq!(
+        (observations(&mut client, "ana"), rounds(&mut client, "ana")),
+        (0, 2),
+        "what was not done is not learned from"
+    );
     assert!(service.finish().success());
 }
 
@@ -327,11 +381,17 @@ fn only_who_may_is_let_through_and_strange_hosts_are_not() {
     let upstream = parrot("Hello.");
     let address = format!("http://{}", upstream.address);
     let named = ["proxy", "--listen", "127.0.0.1:0", "--upstream", &address];
-    let mut service = HttpService::start_command(fable(), &named, [""; 0], &[("FABLE_TOKENS_DECIDE", "a-token-to-decide")]);
+    let mut service =
+        HttpService::start_command(fable(), &named, [""; 0], &[("FABLE_TOKENS_DECIDE", "a-token-to-decide")]);
     let asked = chat("ana", &[said("user", "hi")]);
     let mut client = service.connect().with_token("a-token-to-decide");
-    assert_eq!(client.post(CHAT, &asked).refusal(), (401, "unauthorized".into()), "authorization is for the assistant");
-    let mut client = service.connect().with_token("sk-secret").with_header("x-fable-token", "a-token-to-decide");
+    assert_eq!(
+        client.post(CHAT, &asked).refusal(),
+        (401, "unauthorized".into()),
+        "authorization is for the assistant"
+    );
+    let mut client =
+        service.connect().with_token("sk-secret").with_header("x-fable-token", "a-token-to-decide");
     decision(&client.post(CHAT, &asked));
     let [.., told] = &upstream.taken()[..] else { panic!("nothing was asked") };
     assert!(told.head.contains("sk-secret") && !told.head.contains("a-token-to-decide"), "{}", told.head);
@@ -348,7 +408,8 @@ fn only_who_may_is_let_through_and_strange_hosts_are_not() {
 fn memory_is_what_the_chosen_value_says() {
     let upstream = Upstream::start(|asked| {
         let messages = asked.json()["messages"].clone();
-        let last = messages.as_array().unwrap().iter().rev().find(|message| message["role"] == "user").unwrap();
+        let last =
+            messages.as_array().unwrap().iter().rev().find(|message| message["role"] == "user").unwrap();
         answered(&completion(&format!("Answer to {}", last["content"].as_str().unwrap())))
     });
     let told = |upstream: &Upstream| {
@@ -367,7 +428,9 @@ fn memory_is_what_the_chosen_value_says() {
         let rules = op(client, "require", &json!({"user": "ana", "values": [format!("memory={value}")]}));
         assert_eq!(rules["rules"].as_array().unwrap().len(), 1, "{rules}");
     };
-    let ask = |client: &mut Connection, text: &str| decision(&client.post(CHAT, &chat("ana", &[said("user", text)])));
+    let ask = |client: &mut Connection, text: &str| {
+        decision(&client.post(CHAT, &chat("ana", &[said("user", text)])))
+    };
     always(&mut client, "no_memory");
     ask(&mut client, "Where do penguins live?");
     ask(&mut client, "How tall is the Eiffel tower?");
@@ -401,7 +464,10 @@ fn memory_is_what_the_chosen_value_says() {
         ask(&mut client, &format!("What do penguins eat on day {number}?"));
         assert!(!told(&upstream).contains("live"));
     }
-    assert_eq!(op(&mut client, "memories", &json!({"user": "ana"}))["exchanges"].as_array().unwrap().len(), 5);
+    assert_eq!(
+        op(&mut client, "memories", &json!({"user": "ana"}))["exchanges"].as_array().unwrap().len(),
+        5
+    );
     assert_eq!(op(&mut client, "unremember", &json!({"user": "ana"})), json!({"unremembered": 5}));
 
     // Without the layer the request goes on as it came, and the user can have it back.
@@ -420,7 +486,11 @@ fn a_users_rules_hold() {
     let upstream = parrot("Hello.");
     let mut service = start(&upstream, &["--nu", "0.5"]);
     let mut client = service.connect();
-    op(&mut client, "forbid", &json!({"user": "ana", "values": ["tool=web_search"], "words": "never search the web"}));
+    op(
+        &mut client,
+        "forbid",
+        &json!({"user": "ana", "values": ["tool=web_search"], "words": "never search the web"}),
+    );
     let tools = json!([{"type": "function", "function": {"name": "web_search"}}]);
     for number in 0..40 {
         let asked = json!({"messages": [said("user", &format!("What's the weather in town {number} today?"))], "user": "ana", "tools": tools});

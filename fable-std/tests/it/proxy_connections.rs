@@ -90,7 +90,11 @@ fn ends_under_requests(reads: bool) -> (std::net::SocketAddr, Receiver<String>) 
         let asked = upstream::next(&mut reader)?;
         told.lock().ok()?.send(words(&asked)).ok()?;
         reader.get_mut().write_all(&answered(&completion("They rise and fall."))).ok()?;
-        if reads { upstream::next(&mut reader).map(|_| ()) } else { reader.get_ref().peek(&mut [0]).ok().map(|_| ()) }
+        if reads {
+            upstream::next(&mut reader).map(|_| ())
+        } else {
+            reader.get_ref().peek(&mut [0]).ok().map(|_| ())
+        }
     });
     (address, tells)
 }
@@ -103,7 +107,11 @@ fn an_upstream_that_ends_a_connection_under_a_request_does_so_once() {
         let mut client = service.connect();
         let answers: Vec<u16> = (0..20).map(|number| client.post(CHAT, &asking(number)).status).collect();
         let (lost, kept): (Vec<usize>, Vec<usize>) = (0..20).partition(|number| answers[*number] == 502);
-        assert_eq!((lost.len(), answers.iter().filter(|status| **status == 200).count()), (1, 19), "{answers:?}");
+        assert_eq!(
+            (lost.len(), answers.iter().filter(|status| **status == 200).count()),
+            (1, 19),
+            "{answers:?}"
+        );
         // Whether it was read cannot be known here: it is not sent again. The others arrive once.
         let answered: Vec<String> = kept.iter().map(|number| format!("Explain tide {number}")).collect();
         assert_eq!(tells.try_iter().collect::<Vec<_>>(), answered);

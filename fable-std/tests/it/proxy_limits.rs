@@ -1,7 +1,8 @@
 //! `fable proxy` where answers are long, bodies slow, and people go away: time and memory are bounded, and nobody else notices.
 
 use crate::proxying::{
-    CHAT, Connection, bypassed, chat, completion, decision, observations, op, parrot, rounds, said, start, start_before,
+    CHAT, Connection, bypassed, chat, completion, decision, observations, op, parrot, rounds, said, start,
+    start_before,
 };
 use fable_core::Settings;
 use fable_core::catalog::AGENT;
@@ -57,7 +58,11 @@ fn answers_have_so_much_memory_together_and_go_on_without_it() {
     let http = HttpOptions { address: Some("127.0.0.1:0".parse().unwrap()), ..HttpOptions::default() };
     let address = format!("http://{}", upstream.address).parse().unwrap();
     let options = proxy::Options { answers: 64, ..proxy::Options::new(address) };
-    let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::default() };
+    let settings = Settings {
+        context_adapter: Rules::CONTEXT,
+        feedback_adapter: Rules::FEEDBACK,
+        ..Settings::default()
+    };
     let stop = HttpStop::default();
     let (places, place) = channel();
     std::thread::scope(|scope| {
@@ -77,7 +82,9 @@ fn answers_have_so_much_memory_together_and_go_on_without_it() {
             assert_ne!(ids[0], ids[1]);
         });
         Service::run::<f64>(&AGENT, settings, &Options::default(), |service| {
-            serve_proxy(service, http, options, stop, move |listening| places.send(listening[0].clone()).unwrap())
+            serve_proxy(service, http, options, stop, move |listening| {
+                places.send(listening[0].clone()).unwrap()
+            })
         })
         .unwrap();
     });
@@ -130,7 +137,8 @@ fn slow_bodies_take_nothing_from_others_and_go_on_as_they_come() {
     let slow: Vec<TcpStream> = (0..20)
         .map(|_| {
             let mut stream = TcpStream::connect(&service.address).unwrap();
-            let head = format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n");
+            let head =
+                format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n");
             stream.write_all(format!("{head}content-length: {}\r\n\r\n{{", 16 << 20).as_bytes()).unwrap();
             stream
         })
@@ -145,7 +153,10 @@ fn slow_bodies_take_nothing_from_others_and_go_on_as_they_come() {
     let mut client = service.connect();
     let length = asked.len();
     client.send(
-        format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\nx-late: 1\r\ncontent-length: {length}\r\n\r\n{begun}").as_bytes(),
+        format!(
+            "POST {CHAT} HTTP/1.1\r\nhost: localhost\r\nx-late: 1\r\ncontent-length: {length}\r\n\r\n{begun}"
+        )
+        .as_bytes(),
     );
     while !head.recv().unwrap().contains("x-late") {}
     client.send(rest.as_bytes());
@@ -156,7 +167,8 @@ fn slow_bodies_take_nothing_from_others_and_go_on_as_they_come() {
 
 #[test]
 fn kinds_of_answers_are_told_apart() {
-    let upstream = Upstream::start(|_| chunked("Application/JSON; charset=utf-8", &completion("Hello.").to_string()));
+    let upstream =
+        Upstream::start(|_| chunked("Application/JSON; charset=utf-8", &completion("Hello.").to_string()));
     let mut service = start(&upstream, &[]);
     let mut client = service.connect();
     let asked = chat("ana", &[said("user", "hi")]);
@@ -216,7 +228,14 @@ fn who_is_forgotten_while_an_answer_is_under_way_stays_forgotten() {
         go.send(()).unwrap();
         decision(&client.answer().unwrap());
         let exchanges = op(&mut other, "memories", &json!({"user": "ana"}))["exchanges"].take();
-        kept.push(exchanges.as_array().unwrap().iter().map(|exchange| exchange["request"].to_string()).collect::<Vec<_>>());
+        kept.push(
+            exchanges
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|exchange| exchange["request"].to_string())
+                .collect::<Vec<_>>(),
+        );
         // Whoever comes back is somebody new, and what they said before is no longer known.
         messages.extend([said("assistant", "Noted."), said("user", "thanks, that's perfect")]);
     }

@@ -2,8 +2,8 @@
 //! application.
 
 use crate::proxying::{
-    CHAT, Connection, bypassed, chat, completion, decision, fable, observations, op, parrot, rewards, rounds, said, signals,
-    start,
+    CHAT, Connection, bypassed, chat, completion, decision, fable, observations, op, parrot, rewards, rounds,
+    said, signals, start,
 };
 use fable_serve_tests::http::HttpService;
 use fable_serve_tests::upstream::{Upstream, json as answered};
@@ -14,7 +14,14 @@ use std::process::{Command, Stdio};
 fn obedient() -> Upstream {
     Upstream::start(|asked| {
         let messages = asked.json()["messages"].clone();
-        let last = messages.as_array().unwrap().iter().rev().find(|message| message["role"] == "user").unwrap().clone();
+        let last = messages
+            .as_array()
+            .unwrap()
+            .iter()
+            .rev()
+            .find(|message| message["role"] == "user")
+            .unwrap()
+            .clone();
         let text = last["content"].as_str().unwrap();
         answered(&completion(text.rsplit_once("say ").map_or("Well.", |(_, text)| text)))
     })
@@ -77,7 +84,9 @@ fn a_question_is_over_when_something_else_is_asked() {
 #[test]
 fn a_header_that_cannot_be_read_is_nobody_else_and_a_session_is_not_a_user() {
     let upstream = Upstream::start(|asked| {
-        answered(&json!({"type": "message", "content": [{"type": "text", "text": "Hello."}], "got": asked.body}))
+        answered(
+            &json!({"type": "message", "content": [{"type": "text", "text": "Hello."}], "got": asked.body}),
+        )
     });
     let mut service = start(&upstream, &[]);
     let mut client = service.connect();
@@ -93,7 +102,8 @@ fn a_header_that_cannot_be_read_is_nobody_else_and_a_session_is_not_a_user() {
             json!({"device_id": "d", "account_uuid": "a", "session_id": session}).to_string(),
             format!("user_d_account_a_session_{session}"),
         ] {
-            let asked = json!({"messages": [said("user", "hi")], "max_tokens": 9, "metadata": {"user_id": name}});
+            let asked =
+                json!({"messages": [said("user", "hi")], "max_tokens": 9, "metadata": {"user_id": name}});
             decision(&client.post("/v1/messages", &asked.to_string()));
         }
     }
@@ -107,12 +117,15 @@ fn a_rule_holds_against_what_an_application_forces() {
     let upstream = parrot("Hello.");
     let mut service = start(&upstream, &["--nu", "0.5"]);
     let mut client = service.connect();
-    op(&mut client, "forbid", &json!({"user": "ana", "values": ["tool=web_search"], "words": "never search the web"}));
+    op(
+        &mut client,
+        "forbid",
+        &json!({"user": "ana", "values": ["tool=web_search"], "words": "never search the web"}),
+    );
     let function = |name: &str| json!({"type": "function", "function": {"name": name}});
     let mut ask = |user: &str, tools: &[&str], choice: &Value| {
         let tools: Vec<Value> = tools.iter().map(|name| function(name)).collect();
-        let asked =
-            json!({"messages": [said("user", "What's the weather?")], "user": user, "tools": tools, "tool_choice": choice});
+        let asked = json!({"messages": [said("user", "What's the weather?")], "user": user, "tools": tools, "tool_choice": choice});
         let answer = client.post(CHAT, &asked.to_string());
         (answer, upstream.taken()[0].json(), asked)
     };
@@ -124,7 +137,10 @@ fn a_rule_holds_against_what_an_application_forces() {
         assert_eq!(told, asked);
         // Who has no such rule is told about what will be done.
         let (answer, told, _) = ask("ben", &["web_search"], &choice);
-        assert_eq!((&answer.json()["fable"]["action"]["tool"], &told["tool_choice"]), (&json!("web_search"), &choice));
+        assert_eq!(
+            (&answer.json()["fable"]["action"]["tool"], &told["tool_choice"]),
+            (&json!("web_search"), &choice)
+        );
     }
     // Where something else is left that is what is used, also of what the application itself allows.
     let only = |name: &str| json!({"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [function(name)]}});
@@ -148,7 +164,8 @@ fn tokens_and_paths_are_as_they_are_said_to_be() {
     let tokens = [("FABLE_TOKENS_DECIDE", decide), ("FABLE_TOKENS_ALL", all)];
     let mut service = HttpService::start_command(fable(), &named, [""; 0], &tokens);
     // `authorization` is for the assistant, and says nothing here.
-    let with = |token: &str| service.connect().with_token("sk-of-the-assistant").with_header("x-fable-token", token);
+    let with =
+        |token: &str| service.connect().with_token("sk-of-the-assistant").with_header("x-fable-token", token);
     let (mut decides, mut does) = (with(decide), with(all));
     let asked = chat("ana", &[said("user", "hi")]);
     let slash = decides.post(&format!("{CHAT}/"), &asked);
@@ -168,7 +185,10 @@ fn tokens_and_paths_are_as_they_are_said_to_be() {
     command.args(["proxy", "--upstream", &address, "--listen", "0.0.0.0:0"]).stdin(Stdio::null());
     let output = command.output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && told.contains("or say that it may be public: --listen-public"), "{told}");
+    assert!(
+        output.status.code() == Some(2) && told.contains("or say that it may be public: --listen-public"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -186,7 +206,11 @@ fn what_went_wrong_and_what_is_ruled_are_in_the_context() {
     // The same request in a new one, and once nothing may be done that is not confirmed.
     let mut client = service.connect();
     decision(&client.post(CHAT, &chat("ana", &[said("user", last)])));
-    op(&mut client, "require", &json!({"user": "ana", "values": ["style=confirm_first"], "words": "always ask me first"}));
+    op(
+        &mut client,
+        "require",
+        &json!({"user": "ana", "values": ["style=confirm_first"], "words": "always ask me first"}),
+    );
     decision(&client.post(CHAT, &chat("ana", &[said("user", last)])));
     assert!(service.finish().success());
 
@@ -209,7 +233,9 @@ fn what_the_application_says_went_wrong_is_in_the_context() {
         let first = decision(&client.post(CHAT, &chat("ana", &[said("user", last)])));
         let fed = json!({"inference_id": first, "metric_name": "reward", "value": value}).to_string();
         assert_eq!(client.post("/feedback", &fed).status, 200);
-        let second = decision(&client.post(CHAT, &chat("ana", &[said("user", "Explain how ships come into a harbour")])));
+        let second = decision(
+            &client.post(CHAT, &chat("ana", &[said("user", "Explain how ships come into a harbour")])),
+        );
         op(&mut client, "feedback", &json!({"decision": second, "reward": value}));
         // One counts: what is refused is not what it was worth.
         let again = json!({"inference_id": second, "metric_name": "reward", "value": -value}).to_string();
@@ -220,5 +246,8 @@ fn what_the_application_says_went_wrong_is_in_the_context() {
 
     assert_eq!(rewards(&file).len(), 4);
     let ambiguity = signals(&file, "ambiguity");
-    assert!(ambiguity[2] > ambiguity[0] && ambiguity[5] == ambiguity[3] && ambiguity[3] == ambiguity[0], "{ambiguity:?}");
+    assert!(
+        ambiguity[2] > ambiguity[0] && ambiguity[5] == ambiguity[3] && ambiguity[3] == ambiguity[0],
+        "{ambiguity:?}"
+    );
 }

@@ -86,6 +86,8 @@ pub fn rewards(store: &Path) -> Vec<f64> {
 /// A signal of each of ana's contexts.
 pub fn signals(store: &Path, name: &str) -> Vec<f32> {
     let place = AGENT.definition().signals.iter().position(|signal| *signal == name).unwrap();
-    let signal = |event| if let Event::Decision { context, .. } = event { Some(context.signals()[place]) } else { None };
+    let signal = |event| {
+        if let Event::Decision { context, .. } = event { Some(context.signals()[place]) } else { None }
+    };
     happened(store).into_iter().filter_map(signal).collect()
 }

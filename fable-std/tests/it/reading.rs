@@ -9,7 +9,15 @@ use serde_json::{Value, json};
 fn ask(catalog: &'static Catalog<'static>, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
-    serve::<f64>(catalog, Settings::default(), &Options::default(), std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
+    serve::<f64>(
+        catalog,
+        Settings::default(),
+        &Options::default(),
+        std::io::Cursor::new(input),
+        &mut output,
+        |_| {},
+    )
+    .unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -24,7 +32,8 @@ fn a_request_becomes_the_context_that_decide_takes() {
         read,
         json!({ "context": { "task": "factual", "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 } })
     );
-    let decided = ask(&catalog::AGENT, &[json!({ "op": "decide", "user": "ana", "context": read["context"] })]);
+    let decided =
+        ask(&catalog::AGENT, &[json!({ "op": "decide", "user": "ana", "context": read["context"] })]);
     assert!(decided[0]["decision"].is_string(), "{}", decided[0]);
 }
 
@@ -45,7 +54,8 @@ fn preferences_become_statements_that_onboard_takes_and_rules_that_decide_takes(
     assert_eq!((&rule["effect"], &rule["values"]), (&json!("forbid"), &json!(["tool=web_search"])), "{read}");
     assert_eq!(read["unused"], json!(["I love purple monkeys"]), "{read}");
 
-    let context = json!({ "task": "factual", "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
+    let context =
+        json!({ "task": "factual", "risk": 0.1, "ambiguity": 0.1, "memory_need": 0.1, "tool_need": 0.9 });
     let answers = ask(
         &catalog::AGENT,
         &[
@@ -65,14 +75,20 @@ fn a_reaction_becomes_the_reward_that_feedback_takes() {
     assert!(reward("thanks, that's perfect") > Some(0.8));
     assert!(reward("No, I meant the other file") < Some(-0.3));
     assert_eq!(read("No, I meant the other file", "reward")["corrections"], 1);
-    assert_eq!(read("Now translate it into French", "reward"), json!({ "reward": null, "corrections": 0, "clarifications": 0 }));
+    assert_eq!(
+        read("Now translate it into French", "reward"),
+        json!({ "reward": null, "corrections": 0, "clarifications": 0 })
+    );
 }
 
 #[test]
 fn what_cannot_be_read_is_refused() {
     let code = |catalog, line: Value| ask(catalog, &[line])[0]["error"]["code"].clone();
     // The rules know nothing of levels of rigor.
-    assert_eq!(code(&catalog::RUBRIC, json!({ "op": "read", "text": "be brief", "as": "preferences" })), "unreadable");
+    assert_eq!(
+        code(&catalog::RUBRIC, json!({ "op": "read", "text": "be brief", "as": "preferences" })),
+        "unreadable"
+    );
     for line in [
         json!({ "op": "read", "text": "be brief" }),
         json!({ "op": "read", "as": "reward" }),
@@ -88,8 +104,10 @@ fn what_cannot_be_read_is_refused() {
 #[test]
 fn a_recommendation_is_not_a_decision_and_makes_nobody() {
     let asked = json!({ "op": "recommend", "user": "ana", "context": {} });
-    let answers =
-        ask(&catalog::TAU2, &[asked.clone(), asked, json!({ "op": "stats" }), json!({ "op": "posterior", "user": "ana" })]);
+    let answers = ask(
+        &catalog::TAU2,
+        &[asked.clone(), asked, json!({ "op": "stats" }), json!({ "op": "posterior", "user": "ana" })],
+    );
     assert_eq!(answers[0], answers[1]);
     let keys: Vec<&String> = answers[0].as_object().unwrap().keys().collect();
     assert_eq!(keys, ["action", "instruction", "score", "feasible"]);
@@ -106,7 +124,8 @@ fn observed_rewards_are_compared_with_own_defaults() {
     let reward = policy.baseline(&context, Action(5), Some(0.375));
     let action = fable_std::catalogs::action(&catalog::TAU2, Action(5));
     let observe = |more: Value| {
-        let mut line = json!({ "op": "observe", "user": "ana", "context": {}, "action": action, "reward": reward });
+        let mut line =
+            json!({ "op": "observe", "user": "ana", "context": {}, "action": action, "reward": reward });
         line.as_object_mut().unwrap().append(&mut more.as_object().unwrap().clone());
         ask(&catalog::TAU2, &[line, json!({ "op": "posterior", "user": "ana" })])
     };
@@ -115,7 +134,10 @@ fn observed_rewards_are_compared_with_own_defaults() {
     assert!(moved(&observe(json!({}))));
     for wrong in [json!({ "defaults": [0.5] }), json!({ "defaults": vec![101.0; defaults.len()] })] {
         let answers = observe(wrong);
-        assert_eq!((&answers[0]["error"]["code"], &answers[1]["observations"]), (&json!("out_of_range"), &json!(0)));
+        assert_eq!(
+            (&answers[0]["error"]["code"], &answers[1]["observations"]),
+            (&json!("out_of_range"), &json!(0))
+        );
     }
 }
 
@@ -130,7 +152,10 @@ fn a_contrast_knows_whether_rewards_can_tell() {
     let off = json!({ "require": [{ "memory": "no_memory" }] });
     assert_eq!(ask("recent_memory_over_none", off.clone())["identifiable"], false);
     assert_eq!(ask("concise_over_detailed", off)["identifiable"], true);
-    assert_eq!(ask("recent_memory_over_none", json!({ "forbid": [{ "tool": "web_search" }] }))["identifiable"], true);
+    assert_eq!(
+        ask("recent_memory_over_none", json!({ "forbid": [{ "tool": "web_search" }] }))["identifiable"],
+        true
+    );
     assert!(ask("recent_memory_over_none", json!({})).get("identifiable").is_none());
     let nothing = json!({ "forbid": [{ "style": "direct" }], "require": [{ "style": "direct" }] });
     assert_eq!(ask("concise_over_detailed", nothing)["error"]["code"], "infeasible");
@@ -159,13 +184,22 @@ fn a_contrast_knows_the_rules_that_stand() {
     assert_eq!(told[2..6], [&json!(false), &json!(true), &json!(true), &Value::Null], "{answers:?}");
     assert_eq!(told[7], &Value::Null, "no rule stands any more");
     // Two values of one obligation leave both.
-    let either = json!({ "op": "require", "user": "ana", "values": ["memory=no_memory", "memory=recent_memory"] });
-    assert_eq!(ask(&catalog::AGENT, &[either, contrast("ana", "recent_memory_over_none")])[1]["identifiable"], true);
+    let either =
+        json!({ "op": "require", "user": "ana", "values": ["memory=no_memory", "memory=recent_memory"] });
+    assert_eq!(
+        ask(&catalog::AGENT, &[either, contrast("ana", "recent_memory_over_none")])[1]["identifiable"],
+        true
+    );
 
     let definition = Definition { rules: RULES, ..*catalog::AGENT.definition() };
     let strict = Box::leak(Box::new(Catalog::try_new(definition).unwrap()));
-    let answers = ask(strict, &[contrast("ana", "recent_memory_over_none"), contrast("ana", "concise_over_detailed")]);
-    assert_eq!((&answers[0]["identifiable"], &answers[1]["identifiable"]), (&json!(false), &json!(true)), "{answers:?}");
+    let answers =
+        ask(strict, &[contrast("ana", "recent_memory_over_none"), contrast("ana", "concise_over_detailed")]);
+    assert_eq!(
+        (&answers[0]["identifiable"], &answers[1]["identifiable"]),
+        (&json!(false), &json!(true)),
+        "{answers:?}"
+    );
 }
 
 /// What came before counts for a context, and for nothing else.
@@ -174,13 +208,20 @@ fn a_context_is_read_with_what_was_said_before() {
     let ask_one = |line: Value| ask(&catalog::AGENT, &[line]).remove(0);
     let alone = ask_one(json!({ "op": "read", "as": "context", "text": "and in French?" }));
     let history = json!([{ "request": "Translate 'good morning' into German", "answer": "Guten Morgen" }]);
-    let after = ask_one(json!({ "op": "read", "as": "context", "text": "and in French?", "history": history }));
+    let after =
+        ask_one(json!({ "op": "read", "as": "context", "text": "and in French?", "history": history }));
     assert_eq!(after["context"]["task"], "translation", "{after}");
     assert_ne!(alone, after);
-    let background =
-        ask_one(json!({ "op": "read", "as": "context", "text": "hm, go on", "background": "You are a coding assistant." }));
+    let background = ask_one(
+        json!({ "op": "read", "as": "context", "text": "hm, go on", "background": "You are a coding assistant." }),
+    );
     assert_eq!(background["context"]["task"], "coding", "{background}");
-    for key in [json!({ "background": "" }), json!({ "history": [] }), json!({ "forbid": [] }), json!({ "require": [] })] {
+    for key in [
+        json!({ "background": "" }),
+        json!({ "history": [] }),
+        json!({ "forbid": [] }),
+        json!({ "require": [] }),
+    ] {
         let mut line = json!({ "op": "read", "as": "reward", "text": "thanks" });
         line.as_object_mut().unwrap().append(&mut key.as_object().unwrap().clone());
         assert_eq!(ask_one(line)["error"]["code"], "bad_request", "{key}");

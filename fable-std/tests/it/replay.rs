@@ -3,7 +3,9 @@
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::host::HostLearner;
 use fable_core::record::{Header, Kind, MAX_EVENT_LEN, encode_event};
-use fable_core::{self as core, Context, Exploration, Feasible, Policy, Request, Scalar, Settings, User, user_hash};
+use fable_core::{
+    self as core, Context, Exploration, Feasible, Policy, Request, Scalar, Settings, User, user_hash,
+};
 use fable_std::replay::{Question, Start, Tape, replay, replay_and_explain};
 use fable_std::serve::{Options, serve, user_bytes};
 use fable_std::store::{FileStore, Store, transfer};
@@ -17,17 +19,23 @@ const DRAWING: Settings<'static> = Settings { seed: 5, ..Settings::PAPER };
 /// The answers of a service over a store.
 fn answers<T: Scalar>(store: &Path, settings: Settings<'static>, lines: &[Value]) -> Vec<Value> {
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let options =
-        Options { store: Some(store.to_owned()), durable: true, cache: 4 * user_bytes::<T>(&AGENT), ..Options::default() };
+    let options = Options {
+        store: Some(store.to_owned()),
+        durable: true,
+        cache: 4 * user_bytes::<T>(&AGENT),
+        ..Options::default()
+    };
     let mut output = Vec::new();
     serve::<T>(&AGENT, settings, &options, std::io::Cursor::new(input), &mut output, |_| ()).unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-const SIGNALS: [(&str, f32); 4] = [("risk", 0.25), ("ambiguity", 0.5), ("memory_need", 0.75), ("tool_need", 0.125)];
+const SIGNALS: [(&str, f32); 4] =
+    [("risk", 0.25), ("ambiguity", 0.5), ("memory_need", 0.75), ("tool_need", 0.125)];
 
 fn decide(user: &str, task: &str, more: &Value) -> Value {
-    let context = json!({ "task": task, "risk": 0.25, "ambiguity": 0.5, "memory_need": 0.75, "tool_need": 0.125 });
+    let context =
+        json!({ "task": task, "risk": 0.25, "ambiguity": 0.5, "memory_need": 0.75, "tool_need": 0.125 });
     let mut line = json!({ "op": "decide", "user": user, "context": context });
     line.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     line
@@ -42,11 +50,19 @@ fn life<T: Scalar>(store: &Path, settings: Settings<'static>) -> Vec<String> {
             8..12 => json!({ "forbid": [{ "tool": "web_search" }] }),
             _ => json!({}),
         };
-        let answer =
-            answers::<T>(store, settings, &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)]).remove(0);
+        let answer = answers::<T>(
+            store,
+            settings,
+            &[decide("ana", if round % 2 == 0 { "coding" } else { "factual" }, &more)],
+        )
+        .remove(0);
         let reward = if answer["action"]["style"] == "concise" { 0.75 } else { -0.25 };
         decisions.push(answer["decision"].as_str().unwrap().to_owned());
-        answers::<T>(store, settings, &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })]);
+        answers::<T>(
+            store,
+            settings,
+            &[json!({ "op": "feedback", "decision": decisions.last(), "reward": reward })],
+        );
     }
     decisions
 }
@@ -69,7 +85,10 @@ fn a_life_comes_out_the_same<T: Scalar>(settings: Settings<'static>, otherwise: 
 
     let other = replay(&AGENT, otherwise, &tape).unwrap();
     let difference = other.difference.unwrap();
-    assert_eq!((difference.id.round, difference.index), (other.different[0], 1 + 2 * (other.different[0] as usize - 1)));
+    assert_eq!(
+        (difference.id.round, difference.index),
+        (other.different[0], 1 + 2 * (other.different[0] as usize - 1))
+    );
     assert_ne!(difference.recorded.0, difference.found.0);
     assert!(difference.recorded.1 < difference.found.1, "what came out scores higher than what was recorded");
     assert!(replay(&AGENT, Settings { noise_variance: 1.0, ..settings }, &tape).is_err());
@@ -86,10 +105,13 @@ fn defaults_of_other_actions_are_no_difference() {
     let store = folder.path().join("store");
     // The reference's own scores, but for the first half of the actions, which become very bad.
     let context = AGENT.context("coding", SIGNALS).unwrap();
-    let mut defaults: Vec<f64> = (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
+    let mut defaults: Vec<f64> =
+        (0..180).map(|action| AGENT.default_score(&context, fable_core::Action(action))).collect();
     defaults[..90].fill(-10.0);
     for _ in 0..20 {
-        let answer = answers::<f64>(&store, DRAWING, &[decide("ana", "coding", &json!({ "defaults": defaults }))]).remove(0);
+        let answer =
+            answers::<f64>(&store, DRAWING, &[decide("ana", "coding", &json!({ "defaults": defaults }))])
+                .remove(0);
         assert!(answer["decision"].is_string(), "{answer}");
     }
     let tape = tape(&store);
@@ -117,7 +139,10 @@ fn a_changed_or_lost_event_is_found() {
     let whole = tape(&store);
     let mut torn = whole.clone();
     torn.events[9][3] ^= 1;
-    assert_eq!(replay(&AGENT, SETTINGS, &torn).unwrap_err().to_string(), "event 9 cannot be read: the record is damaged");
+    assert_eq!(
+        replay(&AGENT, SETTINGS, &torn).unwrap_err().to_string(),
+        "event 9 cannot be read: the record is damaged"
+    );
     let mut short = whole.clone();
     short.events.remove(2); // the first reward: what comes after was decided with it
     let played = replay(&AGENT, SETTINGS, &short).unwrap();
@@ -193,11 +218,17 @@ fn the_command_tells_what_it_found() {
     let decisions = life::<f64>(&path, SETTINGS);
     let run = |arguments: &[&str]| text(&fable(folder.path(), arguments));
     let (code, out) = run(&["replay", "ana", "--store", "store"]);
-    assert!(code == 0 && out.contains("28 of 30 decisions are the same") && out.contains("2 were made"), "{out}");
+    assert!(
+        code == 0 && out.contains("28 of 30 decisions are the same") && out.contains("2 were made"),
+        "{out}"
+    );
     assert_eq!((code, out), run(&["replay", "ana", "--store", "store", "--seed", "5"]));
     let (code, out) = run(&["replay", "ana", "--store", "store", "--explain", &decisions[2]]);
     assert!(
-        code == 0 && out.contains("\nchosen ") && out.contains("\nnot ") && out.contains(" bonus for what is uncertain\n"),
+        code == 0
+            && out.contains("\nchosen ")
+            && out.contains("\nnot ")
+            && out.contains(" bonus for what is uncertain\n"),
         "{out}"
     );
     life::<f64>(&folder.path().join("drawn"), DRAWING);
@@ -205,14 +236,19 @@ fn the_command_tells_what_it_found() {
     let (code, out) = run(&drawn);
     assert!(code == 0 && out.contains("28 of 30 decisions are the same"), "{out}");
     assert!(run(&[&drawn[..], &["--explain", "3"]].concat()).1.contains(" the draw\n"));
-    for wrong in [&["replay", "ana", "--store", "store", "--optimism", "3"][..], &[&drawn[..], &["--seed", "6"]].concat()] {
+    for wrong in [
+        &["replay", "ana", "--store", "store", "--optimism", "3"][..],
+        &[&drawn[..], &["--seed", "6"]].concat(),
+    ] {
         let (code, out) = run(wrong);
         assert!(code == 1 && out.contains("came out otherwise; the first is e6f79c19051ffb05-0-"), "{out}");
         assert!(out.contains("another --seed, --optimism, "), "{out}");
         let (code, out) = run(&[wrong, &["--json"]].concat());
         let value: Value = serde_json::from_str(&out).unwrap();
         assert!(
-            code == 1 && value["different"].as_u64() > Some(0) && value["first_difference"]["recorded"]["action"].is_string()
+            code == 1
+                && value["different"].as_u64() > Some(0)
+                && value["first_difference"]["recorded"]["action"].is_string()
         );
     }
 

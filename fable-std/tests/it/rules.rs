@@ -27,7 +27,13 @@ fn decide(service: &mut Service, user: &str, risk: f64) -> Value {
 }
 
 /// The values of a component in so many decisions, and how much was feasible.
-fn chosen(service: &mut Service, user: &str, risk: f64, component: &str, rounds: usize) -> (Vec<String>, u64) {
+fn chosen(
+    service: &mut Service,
+    user: &str,
+    risk: f64,
+    component: &str,
+    rounds: usize,
+) -> (Vec<String>, u64) {
     let mut values = Vec::new();
     let mut feasible = 0;
     for _ in 0..rounds {
@@ -61,8 +67,14 @@ fn a_service_obeys_a_users_own_rules() {
     assert_eq!(chosen(&mut service, "ben", 0.1, "tool", 1).1, 180);
 
     // Where a signal is high, and in a task.
-    ask(&mut service, &json!({"op": "require", "user": "ana", "values": ["style=confirm_first"], "when": "risk"}));
-    ask(&mut service, &json!({"op": "forbid", "user": "ana", "values": ["memory=no_memory"], "when": "task=writing"}));
+    ask(
+        &mut service,
+        &json!({"op": "require", "user": "ana", "values": ["style=confirm_first"], "when": "risk"}),
+    );
+    ask(
+        &mut service,
+        &json!({"op": "forbid", "user": "ana", "values": ["memory=no_memory"], "when": "task=writing"}),
+    );
     let (styles, left) = chosen(&mut service, "ana", 0.9, "style", 20);
     assert!(styles.iter().all(|style| style == "confirm_first") && left == 25, "{styles:?}");
     assert_eq!(chosen(&mut service, "ana", 0.5, "style", 1).1, 150); // not above one half
@@ -71,15 +83,20 @@ fn a_service_obeys_a_users_own_rules() {
     let decided = decide(&mut service, "ana", 0.1);
     let mut against = decided["action"].clone();
     against["tool"] = json!("web_search");
-    let why = ask(&mut service, &json!({"op": "explain", "decision": decided["decision"], "against": against}));
+    let why =
+        ask(&mut service, &json!({"op": "explain", "decision": decided["decision"], "against": against}));
     assert_eq!((&why["feasible"], &why["rule"]), (&json!(false), &json!("never tool=web_search")), "{why}");
 
     // Together with what the request asks for nothing may be left: refused, with the reason, and nothing has changed.
     let posterior = ask(&mut service, &json!({"op": "posterior", "user": "ana"}));
-    let only = json!({"op": "decide", "user": "ana", "context": context(0.1), "require": [{"tool": "web_search"}]});
+    let only =
+        json!({"op": "decide", "user": "ana", "context": context(0.1), "require": [{"tool": "web_search"}]});
     let refused = ask(&mut service, &only);
     assert_eq!(refused["error"]["code"], "infeasible");
-    assert!(refused["error"]["message"].as_str().unwrap().contains("the user's rule 'never tool=web_search'"), "{refused}");
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("the user's rule 'never tool=web_search'"),
+        "{refused}"
+    );
     assert_eq!(ask(&mut service, &json!({"op": "posterior", "user": "ana"})), posterior);
     // A rule that leaves nothing at all is refused, too.
     let styles = ["direct", "concise", "detailed", "step_by_step", "ask_clarification", "confirm_first"];
@@ -88,10 +105,16 @@ fn a_service_obeys_a_users_own_rules() {
     assert_eq!(refused["error"]["code"], "infeasible");
     for (wrong, code) in [
         (json!({"op": "forbid", "user": "ana", "values": ["tool=websearch"]}), "unknown_name"),
-        (json!({"op": "forbid", "user": "ana", "values": ["tool=web_search"], "when": "task=golf"}), "unknown_name"),
+        (
+            json!({"op": "forbid", "user": "ana", "values": ["tool=web_search"], "when": "task=golf"}),
+            "unknown_name",
+        ),
         (json!({"op": "forbid", "user": "ana", "values": []}), "bad_pattern"),
         (json!({"op": "forbid", "user": "ana"}), "bad_request"),
-        (json!({"op": "forbid", "user": "ana", "values": ["tool=web_search"], "words": "x".repeat(1_025)}), "out_of_range"),
+        (
+            json!({"op": "forbid", "user": "ana", "values": ["tool=web_search"], "words": "x".repeat(1_025)}),
+            "out_of_range",
+        ),
         (json!({"op": "switch", "user": "ana"}), "bad_request"),
         (json!({"op": "rules", "user": "ana", "values": []}), "bad_request"),
     ] {
@@ -147,7 +170,8 @@ fn who_has_switched_it_off_is_left_alone() {
 fn what_a_chat_sets_a_service_obeys() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
-    let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::DEFAULT };
+    let settings =
+        Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::DEFAULT };
     let policy = Policy::new(&AGENT, settings).unwrap();
     let file = FileStore::open(&store, &Identity::new(&policy)).unwrap();
     let policies = Policies::from(policy);
@@ -194,14 +218,26 @@ fn fable(arguments: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn rules_can_be_seen_and_changed_in_a_store() {
     let folder = tempfile::tempdir().unwrap();
-    let (store, other, file) =
-        (folder.path().join("users.fable"), folder.path().join("other.fable"), folder.path().join("ana.user"));
+    let (store, other, file) = (
+        folder.path().join("users.fable"),
+        folder.path().join("other.fable"),
+        folder.path().join("ana.user"),
+    );
     let [store, other, file] = [&store, &other, &file].map(|path| path.to_str().unwrap());
     let mut service = serve(store);
     decide(&mut service, "ana", 0.1);
     assert!(service.finish().success());
     assert_eq!(fable(&["rules", store, "ana"]), (Some(0), "layer        on\nmemory       not said\n".into()));
-    let both = ["--forbid", "web_search", "--require", "style=concise", "--require", "direct", "--when", "task=coding"];
+    let both = [
+        "--forbid",
+        "web_search",
+        "--require",
+        "style=concise",
+        "--require",
+        "direct",
+        "--when",
+        "task=coding",
+    ];
     let expected = "\
 rule         never tool=web_search when task=coding (\"no\")
 rule         always style=concise or style=direct when task=coding (\"no\")
@@ -217,13 +253,27 @@ memory       off
     let mut service = serve(other);
     assert_eq!(chosen(&mut service, "ana", 0.1, "tool", 1).1, 5 * 5 * 2);
     assert!(service.finish().success());
-    let left = fable(&["rules", store, "ana", "--allow", "tool=web_search", "--allow", "style=detailed", "--layer", "off"]);
+    let left = fable(&[
+        "rules",
+        store,
+        "ana",
+        "--allow",
+        "tool=web_search",
+        "--allow",
+        "style=detailed",
+        "--layer",
+        "off",
+    ]);
     assert_eq!(left, (Some(0), "layer        off\nmemory       off\n".into()));
     for (arguments, code, said) in [
         (&["rules", store, "ben"][..], 3, "fable: the store has no such user"),
         (&["rules", store, "ana", "--forbid", "tool=websearch"], 2, "did you mean 'web_search'?"),
         (&["rules", store, "ana", "--when", "task=golf"], 2, "there is no task 'golf'"),
-        (&["rules", store, "ana", "--require", "tool=no_tool", "--forbid", "tool=no_tool"], 3, "nothing would be left"),
+        (
+            &["rules", store, "ana", "--require", "tool=no_tool", "--forbid", "tool=no_tool"],
+            3,
+            "nothing would be left",
+        ),
     ] {
         let (found, text) = fable(arguments);
         assert!(found == Some(code) && text.contains(said), "{arguments:?} {found:?} {text}");

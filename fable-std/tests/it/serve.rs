@@ -117,7 +117,8 @@ fn play_here(settings: Settings<'static>, script: Script) -> Play<f64> {
         cache: 2 * user_bytes::<f64>(&catalog::RUBRIC),
         ..Options::default()
     };
-    let server = std::thread::spawn(move || serve::<f64>(&catalog::RUBRIC, settings, &options, input, output, |_| {}));
+    let server =
+        std::thread::spawn(move || serve::<f64>(&catalog::RUBRIC, settings, &options, input, output, |_| {}));
     let mut service = Service::over(requests, answers);
     let mut play = Play::new(Oracle::new(&catalog::RUBRIC, settings), script);
     play.run(&mut service, 3_000, 100);
@@ -128,7 +129,8 @@ fn play_here(settings: Settings<'static>, script: Script) -> Play<f64> {
 
 #[test]
 fn deadlines_and_imputed_rewards() {
-    let settings = Settings { deadline: Deadline::Time(20), expiry: Expiry::Impute(-0.25), ..Settings::default() };
+    let settings =
+        Settings { deadline: Deadline::Time(20), expiry: Expiry::Impute(-0.25), ..Settings::default() };
     let mut play = here(settings, 6);
     let expired = (0..4).filter(|user| {
         let posterior = play.oracle.posterior(&play.script.users()[*user].clone()).unwrap();
@@ -140,8 +142,14 @@ fn deadlines_and_imputed_rewards() {
 
 #[test]
 fn promoted_preferences() {
-    let bold = Settings { exploration: Exploration::Constant(5.0), prior_radius: Some(0.1), alpha: 0.5, ..Settings::default() };
-    let mut play = here(Settings { base_precision: Some(0.1), min_evidence: 1, noise_variance: 0.01, ..bold }, 8);
+    let bold = Settings {
+        exploration: Exploration::Constant(5.0),
+        prior_radius: Some(0.1),
+        alpha: 0.5,
+        ..Settings::default()
+    };
+    let mut play =
+        here(Settings { base_precision: Some(0.1), min_evidence: 1, noise_variance: 0.01, ..bold }, 8);
     let users = play.script.users().to_vec();
     let promoted = users.iter().filter(|user| play.oracle.profile(user).unwrap()["profile"] != json!([]));
     assert!(promoted.count() > 0);
@@ -155,7 +163,8 @@ fn probes() {
     let certain = |play: &mut Play<f64>| {
         let users = play.script.users().to_vec();
         let profiles = users.iter().map(|user| play.oracle.profile(user).unwrap());
-        let entries: Vec<Value> = profiles.flat_map(|profile| profile["profile"].as_array().unwrap().clone()).collect();
+        let entries: Vec<Value> =
+            profiles.flat_map(|profile| profile["profile"].as_array().unwrap().clone()).collect();
         entries.iter().filter(|entry| entry["by"] == "coins").count()
     };
     let settings = Settings { alpha: 0.5, deadline: Deadline::Rounds(20), ..Settings::PROBING };
@@ -185,7 +194,8 @@ fn ask(store: &Path, lines: &[Value]) -> Vec<Value> {
     };
     let input = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let mut output = Vec::new();
-    serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {}).unwrap();
+    serve::<f64>(&catalog::RUBRIC, EAGER, &options, std::io::Cursor::new(input), &mut output, |_| {})
+        .unwrap();
     String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -214,9 +224,14 @@ fn rewards_promote_and_the_profile_says_so() {
     let answers = ask(&store, &[&round(16)[..], &[PROFILE()]].concat());
     assert_eq!(answers[1], json!({ "observations": 16 }));
     let entry = &answers[2]["profile"][0];
-    assert_eq!((&entry["round"], &entry["at"], &entry["standing"]), (&json!(16), &json!(16), &json!("holds")));
+    assert_eq!(
+        (&entry["round"], &entry["at"], &entry["standing"]),
+        (&json!(16), &json!(16), &json!("holds"))
+    );
     assert_eq!(entry["sentence"], "The user prefers rigor=level_5 to rigor=level_1.");
-    assert!(answers[2]["text"].as_str().unwrap().starts_with("The user prefers rigor=level_5 to rigor=level_1."));
+    assert!(
+        answers[2]["text"].as_str().unwrap().starts_with("The user prefers rigor=level_5 to rigor=level_1.")
+    );
     assert_eq!(ask(&store, &[PROFILE()])[0], answers[2], "it is stored");
 }
 
@@ -239,14 +254,18 @@ fn promote_looks_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("users.fable");
     let promote = |user: &str| json!({ "op": "promote", "user": user, "at": 7 });
-    let lines: Vec<Value> = (1..16).flat_map(round).chain([PROFILE(), promote("ana"), promote("ana"), PROFILE()]).collect();
+    let lines: Vec<Value> =
+        (1..16).flat_map(round).chain([PROFILE(), promote("ana"), promote("ana"), PROFILE()]).collect();
     let answers = ask(&store, &lines);
     let [before, first, second, after] = &answers[30..] else { panic!("{answers:?}") };
     assert_eq!(before["profile"], json!([]));
     let promoted = first["promoted"].as_u64().unwrap();
     assert!(promoted > 0 && *second == json!({ "promoted": 0 }), "{first} {second}");
     let profile = after["profile"].as_array().unwrap();
-    assert_eq!((profile.len() as u64, &profile[0]["at"], &profile[0]["round"]), (promoted, &json!(7), &json!(15)));
+    assert_eq!(
+        (profile.len() as u64, &profile[0]["at"], &profile[0]["round"]),
+        (promoted, &json!(7), &json!(15))
+    );
 
     // Nobody is made by it, and it is in the help.
     let answers = ask(&store, &[promote("bob"), json!({ "op": "stats" })]);
@@ -265,7 +284,10 @@ fn reading_a_profile_changes_no_stored_byte() {
         (transfer::export(&opened, "ana").unwrap(), opened.users(), opened.log().unwrap())
     };
     let before = stored();
-    let answers = ask(&store, &[PROFILE(), json!({ "op": "profile", "user": "bob" }), PROFILE(), json!({ "op": "stats" })]);
+    let answers = ask(
+        &store,
+        &[PROFILE(), json!({ "op": "profile", "user": "bob" }), PROFILE(), json!({ "op": "stats" })],
+    );
     assert_eq!(answers[0]["profile"], json!([]));
     assert_eq!((&answers[3]["events"], &answers[3]["users"]), (&json!(0), &json!(1)));
     assert_eq!(stored(), before);
@@ -285,7 +307,8 @@ fn a_cache_has_as_many_users_as_it_has_bytes() {
         let arguments = ["--catalog", "tau2", "--scalar", "f64", "--cache", &cache.to_string()];
         let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments);
         for user in 0..10 {
-            let answer = service.ask(&json!({ "op": "decide", "user": format!("user{user}"), "context": {} }).to_string());
+            let answer = service
+                .ask(&json!({ "op": "decide", "user": format!("user{user}"), "context": {} }).to_string());
             assert!(answer["decision"].is_string(), "{answer}");
         }
         let stats = service.ask(r#"{"op":"stats"}"#);
@@ -302,8 +325,12 @@ fn a_cache_of_20_mb_takes_about_20_mb() {
     let folder = tempfile::tempdir().unwrap();
     let grown = |cache: &str| {
         let store = folder.path().join(format!("{cache}.fable"));
-        let arguments = ["--durability", "none", "--scalar", "f64", "--cache", cache, "--store"].map(Path::new);
-        let mut service = Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments.into_iter().chain([store.as_path()]));
+        let arguments =
+            ["--durability", "none", "--scalar", "f64", "--cache", cache, "--store"].map(Path::new);
+        let mut service = Service::start(
+            Path::new(env!("CARGO_BIN_EXE_fable")),
+            arguments.into_iter().chain([store.as_path()]),
+        );
         let context = json!({ "risk": 0.1, "ambiguity": 0.2, "memory_need": 0.7, "tool_need": 0.3 });
         for user in 0..400 {
             service.ask(&json!({ "op": "decide", "user": user.to_string(), "context": context }).to_string());

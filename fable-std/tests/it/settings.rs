@@ -15,7 +15,10 @@ struct Command {
 }
 
 fn flags(arguments: &[&str]) -> SettingsArguments {
-    Command::try_parse_from([&["command"], arguments].concat()).map_err(|error| error.to_string()).unwrap().settings
+    Command::try_parse_from([&["command"], arguments].concat())
+        .map_err(|error| error.to_string())
+        .unwrap()
+        .settings
 }
 
 /// A folder with files; what is told about them leaves the folder out.
@@ -88,13 +91,25 @@ fn every_setting_is_a_flag_and_a_key_and_can_be_written() {
         assert_eq!(folder.told(&format!("[settings]\n{key} = {toml}\n")), Ok(expected), "{key}");
         assert_eq!(folder.told(&write(&expected, &AGENT)), Ok(expected), "{key}");
     }
-    let known: Vec<String> = Command::command().get_arguments().map(|flag| flag.get_id().to_string()).collect();
+    let known: Vec<String> =
+        Command::command().get_arguments().map(|flag| flag.get_id().to_string()).collect();
     for key in known.iter().filter(|key| *key != "settings") {
         let flag = format!("--{}", key.replace('_', "-"));
         assert!(table().iter().any(|(tested, ..)| *tested == flag), "{flag} is not tested");
     }
     assert_eq!(folder.told("[settings]\n"), Ok(Settings::DEFAULT));
-    let back = ["--deadline", "none", "--expiry", "nothing", "--half-life", "none", "--scale", "learned", "--on-change", "tell"];
+    let back = [
+        "--deadline",
+        "none",
+        "--expiry",
+        "nothing",
+        "--half-life",
+        "none",
+        "--scale",
+        "learned",
+        "--on-change",
+        "tell",
+    ];
     assert_eq!(flags(&back).resolve("agent", &AGENT).unwrap(), Settings::DEFAULT);
 }
 
@@ -118,7 +133,12 @@ fn flags_win_over_the_file_which_wins_over_the_catalogs_own() {
 
     let file = folder.file("settings.toml", "[settings]\nbase_precision = 9\ncost_weight = 0.6\nnu = 0.1\n");
     let file = file.to_str().unwrap();
-    let both = Settings { base_precision: Some(9.0), cost_weight: 0.6, exploration: Exploration::Constant(0.1), ..own };
+    let both = Settings {
+        base_precision: Some(9.0),
+        cost_weight: 0.6,
+        exploration: Exploration::Constant(0.1),
+        ..own
+    };
     assert_eq!(flags(&["--settings", file]).resolve(catalog, opened).unwrap(), both);
 
     let all = ["--settings", file, "--cost-weight", "0.7", "--delta", "0.5", "--retained", "tool"];
@@ -131,12 +151,18 @@ fn flags_win_over_the_file_which_wins_over_the_catalogs_own() {
     assert_eq!(flags(&all).resolve(catalog, opened).unwrap(), flagged);
 
     // The one precision replaces the other, and so do the ways to explore.
-    let per_feature =
-        Settings { precision_per_feature: 2.0, base_precision: None, exploration: Exploration::Optimistic(1.0), ..own };
+    let per_feature = Settings {
+        precision_per_feature: 2.0,
+        base_precision: None,
+        exploration: Exploration::Optimistic(1.0),
+        ..own
+    };
     let given = flags(&["--precision-per-feature", "2", "--optimism", "1"]);
     assert_eq!(given.resolve(catalog, opened).unwrap(), per_feature);
     let file = folder.file("per_feature.toml", "[settings]\nprecision_per_feature = 2\n");
-    let given = flags(&["--settings", file.to_str().unwrap(), "--base-precision", "3"]).resolve(catalog, opened).unwrap();
+    let given = flags(&["--settings", file.to_str().unwrap(), "--base-precision", "3"])
+        .resolve(catalog, opened)
+        .unwrap();
     assert_eq!(given, Settings { precision_per_feature: 2.0, base_precision: Some(3.0), ..own });
 }
 
@@ -167,9 +193,18 @@ fn a_flag_out_of_range_is_named() {
         assert_eq!(told(&[flag, value]), format!("{flag}: {says}"));
     }
     for (arguments, says) in [
-        (&["--nu", "1", "--delta", "0.1"][..], "the argument '--nu <NUMBER>' cannot be used with '--delta <NUMBER>'"),
-        (&["--optimism", "1", "--nu", "1"], "the argument '--optimism <NUMBER>' cannot be used with '--nu <NUMBER>'"),
-        (&["--optimism", "1", "--delta", "0.1"], "the argument '--optimism <NUMBER>' cannot be used with '--delta <NUMBER>'"),
+        (
+            &["--nu", "1", "--delta", "0.1"][..],
+            "the argument '--nu <NUMBER>' cannot be used with '--delta <NUMBER>'",
+        ),
+        (
+            &["--optimism", "1", "--nu", "1"],
+            "the argument '--optimism <NUMBER>' cannot be used with '--nu <NUMBER>'",
+        ),
+        (
+            &["--optimism", "1", "--delta", "0.1"],
+            "the argument '--optimism <NUMBER>' cannot be used with '--delta <NUMBER>'",
+        ),
         (
             &["--precision-per-feature", "4", "--base-precision", "16"],
             "the argument '--precision-per-feature <NUMBER>' cannot be used with '--base-precision <NUMBER>'",
@@ -177,9 +212,15 @@ fn a_flag_out_of_range_is_named() {
         (&["--scale", "wide"], "a scale is fixed or learned, not 'wide'"),
         (&["--half-life", "0"], "a half-life is none, or a whole number of rewards from 1 to 65535, not '0'"),
         (&["--on-change", "forget"], "what is done on a change is tell, halve or reset, not 'forget'"),
-        (&["--deadline", "soon"], "a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not 'soon'"),
+        (
+            &["--deadline", "soon"],
+            "a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not 'soon'",
+        ),
         (&["--deadline", "rounds=-1"], "a deadline is none, rounds=N or time=N"),
-        (&["--expiry", "impute=much"], "an expiry is nothing or impute=REWARD, with a reward from -1 to 1, not 'impute=much'"),
+        (
+            &["--expiry", "impute=much"],
+            "an expiry is nothing or impute=REWARD, with a reward from -1 to 1, not 'impute=much'",
+        ),
         (&["--seed", "-1"], "'-1'"),
     ] {
         let error = Command::try_parse_from([&["command"], arguments].concat()).err().unwrap().to_string();
@@ -195,14 +236,26 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
             "noise_variance = 0",
             "s.toml:3:18: noise_variance must be a number from 0.0001 to 10000\n{line}\n      |                  ^",
         ),
-        ("min_evidence = 0", "s.toml:3:16: min_evidence must be a number from 1 to 1000000000\n{line}\n      |                ^"),
-        ("alpha = nan", "s.toml:3:9: alpha must be a number from 0.000000000001 to 0.5\n{line}\n      |         ^^^"),
-        ("delta = 0.1", "s.toml:3:9: optimism, nu and delta exclude each other; write one of them\n{line}\n      |         ^^^"),
+        (
+            "min_evidence = 0",
+            "s.toml:3:16: min_evidence must be a number from 1 to 1000000000\n{line}\n      |                ^",
+        ),
+        (
+            "alpha = nan",
+            "s.toml:3:9: alpha must be a number from 0.000000000001 to 0.5\n{line}\n      |         ^^^",
+        ),
+        (
+            "delta = 0.1",
+            "s.toml:3:9: optimism, nu and delta exclude each other; write one of them\n{line}\n      |         ^^^",
+        ),
         (
             "optimism = 1",
             "s.toml:2:6: optimism, nu and delta exclude each other; write one of them\n    2 | nu = 0.1\n      |      ^^^",
         ),
-        ("scale = \"wide\"", "s.toml:3:9: a scale is fixed or learned, not 'wide'\n{line}\n      |         ^^^^^^"),
+        (
+            "scale = \"wide\"",
+            "s.toml:3:9: a scale is fixed or learned, not 'wide'\n{line}\n      |         ^^^^^^",
+        ),
         (
             "half_life = 0.5",
             "s.toml:3:13: a half-life is none, or a whole number of rewards from 1 to 65535, not '0.5'\n{line}\n      |             ^^^",
@@ -211,13 +264,22 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
             "on_change = \"\"",
             "s.toml:3:13: what is done on a change is tell, halve or reset, not ''\n{line}\n      |             ^^",
         ),
-        ("expiry = \"impute=3\"", "s.toml:3:10: expiry must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^"),
-        ("expiry = 0.5", "s.toml:3:10: expected text in quotes, found floating point `0.5`\n{line}\n      |          ^^^"),
+        (
+            "expiry = \"impute=3\"",
+            "s.toml:3:10: expiry must be a number from -1 to 1\n{line}\n      |          ^^^^^^^^^^",
+        ),
+        (
+            "expiry = 0.5",
+            "s.toml:3:10: expected text in quotes, found floating point `0.5`\n{line}\n      |          ^^^",
+        ),
         (
             "deadline = \"3 days\"",
             "s.toml:3:12: a deadline is none, rounds=N or time=N, with N from 0 to 4294967295, not '3 days'\n{line}\n      |            ^^^^^^^^",
         ),
-        ("seed = -1", "s.toml:3:8: expected a whole number from 0, found integer `-1`\n{line}\n      |        ^^"),
+        (
+            "seed = -1",
+            "s.toml:3:8: expected a whole number from 0, found integer `-1`\n{line}\n      |        ^^",
+        ),
         (
             "min_evidence = 2.5",
             "s.toml:3:16: expected a whole number from 0 to 4294967295, found floating point `2.5`\n{line}\n      |                ^^^",
@@ -250,7 +312,10 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         folder.told("nu = 0.1\n").unwrap_err(),
         "s.toml:1:1: 'nu' is a setting; write it below [settings]\n    1 | nu = 0.1\n      | ^^"
     );
-    assert_eq!(folder.told("name = \"x\"\n").unwrap_err(), "s.toml: there is no table [settings] in this file");
+    assert_eq!(
+        folder.told("name = \"x\"\n").unwrap_err(),
+        "s.toml: there is no table [settings] in this file"
+    );
     let missing = flags(&["--settings", "missing.toml"]).resolve("agent", &AGENT).unwrap_err();
     assert!(missing.to_string().starts_with("missing.toml: "), "{missing}");
 }
@@ -258,7 +323,9 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
 #[test]
 fn the_help_says_the_defaults() {
     let help = Command::command().render_long_help().to_string();
-    let Settings { noise_variance, precision_per_feature, cost_weight, exploration, alpha, min_evidence, .. } = Settings::DEFAULT;
+    let Settings {
+        noise_variance, precision_per_feature, cost_weight, exploration, alpha, min_evidence, ..
+    } = Settings::DEFAULT;
     let optimism = exploration.nu(1, 1);
     for (flag, default) in [
         ("--noise-variance", noise_variance),

@@ -27,7 +27,14 @@ fn report(arguments: &[&str]) -> Value {
 /// Somebody who codes: the style for each task matters more than what risk does to it, and what was said is kept.
 #[test]
 fn what_is_said_and_expected_decides() {
-    let said = report(&["--budget", "90", "--about", "For coding I like short answers", "--request", "Fix the bug in parser.rs"]);
+    let said = report(&[
+        "--budget",
+        "90",
+        "--about",
+        "For coding I like short answers",
+        "--request",
+        "Fix the bug in parser.rs",
+    ]);
     let kept = said["chosen"]["retained"].as_array().unwrap();
     assert!(kept.contains(&"task*style".into()) && kept.contains(&"style".into()), "{said}");
     assert!(said["chosen"]["coordinates"].as_u64().unwrap() <= 90);
@@ -45,7 +52,8 @@ fn what_is_said_and_expected_decides() {
     ]);
     assert!(
         shown.status.success()
-            && String::from_utf8_lossy(&shown.stdout).starts_with("expected     one kind of request\nretained     memory,")
+            && String::from_utf8_lossy(&shown.stdout)
+                .starts_with("expected     one kind of request\nretained     memory,")
     );
     // What must be kept does not fit.
     let output = fable(&["spca", "--budget", "10", "--about", "For coding I like short answers"]);
@@ -72,7 +80,10 @@ fn more_room_loses_less_and_a_mask_less_than_blocks() {
         let chosen = choose(&mut ana.user(), &expected, &[], &options).unwrap();
         assert!(chosen.error <= before && chosen.coordinates <= budget, "{budget} {chosen:?}");
         let mask = chosen.mask.unwrap();
-        assert!(mask.coordinates.len() == budget && mask.error - mask.gap <= chosen.error + 1e-12, "{budget} {mask:?}");
+        assert!(
+            mask.coordinates.len() == budget && mask.error - mask.gap <= chosen.error + 1e-12,
+            "{budget} {mask:?}"
+        );
         before = chosen.error;
     }
     assert!(before.abs() < 1e-12, "everything is kept");
@@ -86,7 +97,11 @@ fn rules_take_the_features_of_what_they_forbid() {
     let policy = Policy::<f64>::new(&catalog::AGENT, Settings::default()).unwrap();
     let mut ana = HostUser::<f64>::new(&policy, "ana").unwrap();
     let expected = expect(&catalog::AGENT, &["Fix the bug in parser.rs"]).unwrap();
-    let off = Rules.onboarding(&catalog::AGENT, PreferenceText::new("Never use memory.")).unwrap().value.constraints;
+    let off = Rules
+        .onboarding(&catalog::AGENT, PreferenceText::new("Never use memory."))
+        .unwrap()
+        .value
+        .constraints;
     let error = |constraints: &[_], ana: &mut HostUser<'_, f64>| {
         choose(&mut ana.user(), &expected, constraints, &Options::new(0)).unwrap().error_of_nothing
     };
@@ -100,7 +115,11 @@ fn prototypes_of_a_file_are_checked() {
     let context = r#""context":{"task":"coding","risk":0,"ambiguity":0,"memory_need":1,"tool_need":0.5}"#;
     let read = parse(&catalog::AGENT, &format!("[{{{context}}},{{{context},\"weight\":3}}]")).unwrap();
     assert_eq!(read.iter().map(|expected| expected.weight).collect::<Vec<_>>(), [0.25, 0.75]);
-    assert!(wrong("{}").contains("expected a sequence") || wrong("{}").contains("invalid type"), "{}", wrong("{}"));
+    assert!(
+        wrong("{}").contains("expected a sequence") || wrong("{}").contains("invalid type"),
+        "{}",
+        wrong("{}")
+    );
     assert!(wrong("[]").contains("no prototype"));
     assert!(wrong(&format!("[{{{context},\"weight\":0}}]")).contains("no prototype"));
     assert!(wrong(&format!("[{{{context},\"weight\":-1}}]")).starts_with("prototype 1: the weight"));
@@ -112,15 +131,23 @@ fn prototypes_of_a_file_are_checked() {
 fn answered(answer: &Value) -> Result<Vec<fable_std::spca::Expected>, LlmError> {
     let server = Server::answering(completion(&answer.to_string()));
     let llm = Llm::new(Endpoint::new(&server.url, "test-model"), None).unwrap();
-    llm.prototypes(&catalog::AGENT, PreferenceText::new("I am a nurse"), Some(RequestText::new("How much aspirin?")))
+    llm.prototypes(
+        &catalog::AGENT,
+        PreferenceText::new("I am a nurse"),
+        Some(RequestText::new("How much aspirin?")),
+    )
 }
 
 #[test]
 fn a_model_estimates_contexts_and_nothing_else() {
     let signals = json!({ "risk": 0.9, "ambiguity": 0.25, "memory_need": 0, "tool_need": 1 });
     let one = |task: Value, weight: f64| json!({ "task": task, "signals": signals, "weight": weight });
-    let expected = answered(&json!({ "prototypes": [one("coding".into(), 0.2), one(Value::Null, 0.6)] })).unwrap();
-    assert_eq!(expected.iter().map(|expected| (expected.weight * 1e6).round()).collect::<Vec<_>>(), [250_000.0, 750_000.0]);
+    let expected =
+        answered(&json!({ "prototypes": [one("coding".into(), 0.2), one(Value::Null, 0.6)] })).unwrap();
+    assert_eq!(
+        expected.iter().map(|expected| (expected.weight * 1e6).round()).collect::<Vec<_>>(),
+        [250_000.0, 750_000.0]
+    );
     assert_eq!(expected[0].context.task(), catalog::AGENT.task("coding").ok());
     assert_eq!(expected[1].context.signals(), [0.9, 0.25, 0.0, 1.0]);
     for lie in [
@@ -141,7 +168,8 @@ fn the_command_asks_the_model() {
     let signals = json!({ "risk": 0.9, "ambiguity": 0.25, "memory_need": 0, "tool_need": 1 });
     let answer = json!({ "prototypes": [{ "task": "factual", "signals": signals, "weight": 1 }] });
     let server = Server::answering(completion(&answer.to_string()));
-    let report = report(&["--budget", "30", "--about", "I am a nurse", "--endpoint", &server.url, "--model", "m"]);
+    let report =
+        report(&["--budget", "30", "--about", "I am a nurse", "--endpoint", &server.url, "--model", "m"]);
     assert_eq!(report["prototypes"][0]["context"]["task"], "factual");
     let (_, body) = server.request().unwrap();
     assert!(body["messages"][1]["content"].as_str().unwrap().contains("I am a nurse"));

@@ -35,7 +35,14 @@ fn serve_with_prior(store: &Path) -> Service {
     packed[0] = 0.03125;
     let prior = store.with_extension("prior");
     std::fs::write(&prior, prior_file::write(&base, &packed, user_hash("somebody")).unwrap()).unwrap();
-    let arguments = [Path::new("--catalog"), Path::new("tau2"), Path::new("--prior"), &prior, Path::new("--store"), store];
+    let arguments = [
+        Path::new("--catalog"),
+        Path::new("tau2"),
+        Path::new("--prior"),
+        &prior,
+        Path::new("--store"),
+        store,
+    ];
     Service::start(Path::new(env!("CARGO_BIN_EXE_fable")), arguments)
 }
 
@@ -196,9 +203,12 @@ fn the_new_file_takes_the_place_of_the_old_one() {
     let policies = store::Policies::from(policy);
     let mut desk = store::Desk::new(&policies);
     let opened = FileStore::open_with(&link, &identity(), &options).unwrap();
-    let mut users: Vec<_> =
-        ["ana", "ben"].iter().map(|name| store::Resident::newcomer(&desk, name, user_hash(name), 0, None).unwrap()).collect();
-    let (context, all) = (catalog::TAU2.context(None, []).unwrap(), fable_core::Feasible::all(&catalog::TAU2));
+    let mut users: Vec<_> = ["ana", "ben"]
+        .iter()
+        .map(|name| store::Resident::newcomer(&desk, name, user_hash(name), 0, None).unwrap())
+        .collect();
+    let (context, all) =
+        (catalog::TAU2.context(None, []).unwrap(), fable_core::Feasible::all(&catalog::TAU2));
     let mut rounds = 0;
     while store.metadata().unwrap().ino() == old {
         rounds += 1;
@@ -227,7 +237,9 @@ fn the_new_file_takes_the_place_of_the_old_one() {
 #[test]
 fn another_identity_is_refused_with_what_differs() {
     let (_folder, store) = place();
-    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success());
+    assert!(
+        fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success()
+    );
     for (arguments, message) in [
         (
             &["serve", "--catalog", "agent", "--seed", "3"][..],
@@ -247,7 +259,9 @@ fn another_identity_is_refused_with_what_differs() {
     let other = Identity::new(&Policy::<f64>::new(&catalog::TAU2, other).unwrap());
     let error = FileStore::open(&store, &other).unwrap_err();
     assert_eq!(error.to_string(), "the store was made with noise_variance 0.25, not 0.5");
-    assert!(fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success());
+    assert!(
+        fable(&["serve", "--catalog", "tau2", "--seed", "3", "--scalar", "f64"], &store).status.success()
+    );
 }
 
 #[test]
@@ -255,10 +269,15 @@ fn a_store_has_one_process_at_a_time() {
     let (_folder, store) = place();
     let mut service = serve(&store);
     service.ask(r#"{"op":"stats"}"#);
-    for arguments in [&["serve", "--catalog", "tau2"][..], &["forget", "ana"], &["export", "ana", "/dev/null"]] {
+    for arguments in
+        [&["serve", "--catalog", "tau2"][..], &["forget", "ana"], &["export", "ana", "/dev/null"]]
+    {
         let output = fable(arguments, &store);
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "fable: the store is in use by another process\n");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "fable: the store is in use by another process\n"
+        );
         assert_eq!(service.ask(r#"{"op":"forget","user":"ana"}"#), json!({ "forgotten": false }));
     }
     assert!(service.finish().success());
@@ -272,7 +291,11 @@ fn what_is_no_store_is_left_alone() {
     assert!(!store.exists());
     for content in [&b"Dear diary"[..], &[0; 10_000], &[0xff; 5_000], b"x"] {
         std::fs::write(&store, content).unwrap();
-        assert!(matches!(FileStore::open(&store, &identity()), Err(StoreError::Foreign)), "{}", content.len());
+        assert!(
+            matches!(FileStore::open(&store, &identity()), Err(StoreError::Foreign)),
+            "{}",
+            content.len()
+        );
         assert_eq!(std::fs::read(&store).unwrap(), content);
     }
     // A store of a later version, and one of before everything was sealed.
@@ -287,7 +310,9 @@ fn what_is_no_store_is_left_alone() {
             bytes[page + 60 + length..page + 64 + length].copy_from_slice(&sum.to_le_bytes());
         }
         std::fs::write(&store, bytes).unwrap();
-        assert!(matches!(FileStore::open(&store, &identity()), Err(StoreError::Version { found }) if found == version));
+        assert!(
+            matches!(FileStore::open(&store, &identity()), Err(StoreError::Version { found }) if found == version)
+        );
     }
     // An empty file is as good as none, unless there was a store, and a folder that is not there is told.
     std::fs::write(&store, b"").unwrap();
@@ -295,7 +320,10 @@ fn what_is_no_store_is_left_alone() {
     remove(&store);
     std::fs::write(&store, b"").unwrap();
     drop(FileStore::open(&store, &identity()).unwrap());
-    assert!(matches!(FileStore::open(&folder.path().join("nowhere/users.fable"), &identity()), Err(StoreError::File(_))));
+    assert!(matches!(
+        FileStore::open(&folder.path().join("nowhere/users.fable"), &identity()),
+        Err(StoreError::File(_))
+    ));
 }
 
 #[test]
@@ -321,7 +349,10 @@ fn a_user_moves_to_another_store_and_goes_on() {
         assert_eq!(exported(user, &other), bytes);
         let output = import(&other);
         assert_eq!(output.status.code(), Some(3));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "fable: the store has this user; forget it first\n");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "fable: the store has this user; forget it first\n"
+        );
     }
     let mut service = serve(&other);
     play.run(&mut service, 500, 50);
@@ -330,7 +361,9 @@ fn a_user_moves_to_another_store_and_goes_on() {
     // A user of another catalog, and one in the other scalar.
     exported(&users[0], &store);
     let third = folder.path().join("third.fable");
-    for (arguments, code) in [(&["--catalog", "rubric"][..], 2), (&["--catalog", "tau2", "--scalar", "f32"], 1)] {
+    for (arguments, code) in
+        [(&["--catalog", "rubric"][..], 2), (&["--catalog", "tau2", "--scalar", "f32"], 1)]
+    {
         let output = fable(&[&["import", file.to_str().unwrap()], arguments].concat(), &third);
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         assert!(!third.exists());
@@ -375,7 +408,12 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
             // The incarnation may be another, and so may the round that a note says was taken back: no event depends on it.
             let events = |file: &[u8]| -> Vec<Vec<u8>> {
                 let stored = transfer::read(file).unwrap();
-                stored.journal.iter().flat_map(|segment| segment.from(0)).map(|entry| entry.unwrap().record.to_vec()).collect()
+                stored
+                    .journal
+                    .iter()
+                    .flat_map(|segment| segment.from(0))
+                    .map(|entry| entry.unwrap().record.to_vec())
+                    .collect()
             };
             let told = transfer::export(&empty, &user).unwrap();
             assert!((5..9).contains(&place) || (told != bytes && events(&told) == events(&bytes)), "{place}");
@@ -408,7 +446,8 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
     assert!(matches!(error, StoreError::Record(fable_core::record::RecordError::Policy)), "{error}");
     let flat = HostUser::<f64>::new(&policy, "").unwrap().learner().posterior().packed().to_vec();
     let other = prior_file::write(&policy, &flat, 0).unwrap();
-    let exchanged = [&bytes[..prior], &(other.len() as u32).to_le_bytes(), &other, &bytes[prior + 4 + length..]].concat();
+    let exchanged =
+        [&bytes[..prior], &(other.len() as u32).to_le_bytes(), &other, &bytes[prior + 4 + length..]].concat();
     assert!(transfer::import(&empty, &policy, &resealed(exchanged)).is_err());
     assert_eq!((empty.users(), empty.priors().len()), (1, 0));
     assert_eq!(transfer::import(&empty, &policy, &bytes).unwrap(), "ben");
@@ -420,7 +459,8 @@ fn a_damaged_export_is_refused_and_changes_nothing() {
 fn an_import_has_the_limits_of_the_service() {
     let policy = Policy::<f64>::new(&catalog::TAU2, Settings::default()).unwrap();
     let file = |name: &str, incarnation: u32| {
-        let header = fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
+        let header =
+            fable_core::record::Header::new(fable_core::record::Kind::Journal, &policy, user_hash(name), 64);
         let mut bytes = [&b"FABX"[..], &[transfer::VERSION]].concat();
         bytes.extend_from_slice(&incarnation.to_le_bytes());
         bytes.extend_from_slice(&(name.len() as u16).to_le_bytes());
@@ -474,8 +514,9 @@ fn exports_are_pinned() {
     assert!(service.finish().success());
     let mut service = serve_with_prior(&path); // ben begins with it
     service.ask(r#"{"op":"decide","user":"ben","context":{}}"#);
-    let ask =
-        |service: &mut Service| ["ana", "ben"].map(|user| service.ask(&json!({ "op": "posterior", "user": user }).to_string()));
+    let ask = |service: &mut Service| {
+        ["ana", "ben"].map(|user| service.ask(&json!({ "op": "posterior", "user": user }).to_string()))
+    };
     let posteriors = ask(&mut service);
     assert!(service.finish().success());
     let mut remembered = Writes::default();
@@ -506,7 +547,8 @@ fn stores_are_pinned() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/store");
     let names = ["users.fable", "users.fable.key", "users.fable.index"];
     // Who is in it: ana and ben as exported, one of whom a snapshot was due after four events, and nobody who was forgotten.
-    let third = (0..10_000).map(|number| format!("user {number}")).find(|name| user_hash(name) % 512 == 508).unwrap();
+    let third =
+        (0..10_000).map(|number| format!("user {number}")).find(|name| user_hash(name) % 512 == 508).unwrap();
     if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
         let (_folder, path) = place();
         for name in ["ana", "ben"] {
@@ -530,8 +572,11 @@ fn stores_are_pinned() {
         for name in names {
             std::fs::copy(path.with_file_name(name), golden.join(name)).unwrap();
         }
-        std::fs::write(golden.join("third.user"), transfer::export(&FileStore::open_any(&path).unwrap(), &third).unwrap())
-            .unwrap();
+        std::fs::write(
+            golden.join("third.user"),
+            transfer::export(&FileStore::open_any(&path).unwrap(), &third).unwrap(),
+        )
+        .unwrap();
     }
     for with_index in [true, false] {
         let (_folder, path) = place();
@@ -543,7 +588,10 @@ fn stores_are_pinned() {
         let store = FileStore::open(&path, &identity()).expect("this is another store::VERSION");
         assert_eq!((store.users(), store.incarnation().unwrap(), store.priors().len()), (3, 1, 1));
         for (name, file) in [("ana", "../ana.user"), ("ben", "../ben.user"), (third.as_str(), "third.user")] {
-            assert!(transfer::export(&store, name).unwrap() == std::fs::read(golden.join(file)).unwrap(), "{name}");
+            assert!(
+                transfer::export(&store, name).unwrap() == std::fs::read(golden.join(file)).unwrap(),
+                "{name}"
+            );
         }
         assert!(store.user(user_hash(&third), store::Reach::Snapshot).unwrap().unwrap().snapshot.is_some());
     }
@@ -565,7 +613,8 @@ fn play_while_it_lasts(play: &mut Play<f64>, service: &mut Service, steps: usize
             if answer["error"]["code"] == "storage" {
                 failed += 1;
             } else {
-                compare(&step.play(&mut play.oracle), &answer).unwrap_or_else(|message| panic!("{step:?}\n{message}"));
+                compare(&step.play(&mut play.oracle), &answer)
+                    .unwrap_or_else(|message| panic!("{step:?}\n{message}"));
             }
         }
     }
@@ -584,8 +633,9 @@ fn without_room_on_the_disk_requests_fail_and_change_nothing() {
     let blocks = std::fs::metadata(&store).unwrap().len() / 512 + 50;
     let mut command = Command::new("sh");
     let cache = 3 * user_bytes::<f64>(&catalog::TAU2);
-    let script =
-        format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --scalar f64 --cache {cache} --store \"$1\"");
+    let script = format!(
+        "trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" serve --catalog tau2 --scalar f64 --cache {cache} --store \"$1\""
+    );
     command.args(["-c", &script, env!("CARGO_BIN_EXE_fable")]).arg(&store).stderr(Stdio::null());
     let mut service = Service::spawn(command);
     // How soon the file is full depends on how many requests share a commit, and on how much of it was free.
@@ -613,6 +663,9 @@ fn the_python_client_runs() {
         let mut command = Command::new("python3");
         let output = command.arg(&client).arg(env!("CARGO_BIN_EXE_fable")).args(store).output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        assert!(String::from_utf8_lossy(&output.stdout).contains("refused: unknown_name: there is no task 'golf'"));
+        assert!(
+            String::from_utf8_lossy(&output.stdout)
+                .contains("refused: unknown_name: there is no task 'golf'")
+        );
     }
 }

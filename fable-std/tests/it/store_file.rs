@@ -23,14 +23,17 @@ fn fable(arguments: &[&str], store: &Path) -> Output {
 }
 
 fn serve(arguments: &[&str], store: &Path) -> Service {
-    let arguments = ["--catalog", "tau2", "--scalar", "f64"].iter().chain(arguments).chain(&["--store"]).map(Path::new);
+    let arguments =
+        ["--catalog", "tau2", "--scalar", "f64"].iter().chain(arguments).chain(&["--store"]).map(Path::new);
     Service::start(Path::new(FABLE), arguments.chain([store]))
 }
 
 /// A shell's limit, and the service under it.
 fn limited(limit: &str, arguments: &str, store: &Path) -> Command {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" {arguments} --store \"$1\""), FABLE]).arg(store);
+    command
+        .args(["-c", &format!("trap '' XFSZ; ulimit {limit}; exec \"$0\" {arguments} --store \"$1\""), FABLE])
+        .arg(store);
     command
 }
 
@@ -39,7 +42,11 @@ fn decide(user: &str) -> String {
 }
 
 fn has(store: &Path, user: &str) -> bool {
-    FileStore::open_any(store).unwrap().user(fable_core::user_hash(user), fable_std::store::Reach::Snapshot).unwrap().is_some()
+    FileStore::open_any(store)
+        .unwrap()
+        .user(fable_core::user_hash(user), fable_std::store::Reach::Snapshot)
+        .unwrap()
+        .is_some()
 }
 
 fn identity() -> Identity {
@@ -55,7 +62,8 @@ fn links_are_followed_and_second_names_keep_nothing() {
     serve(&[], &store).ask(&decide("anastasia"));
     let real = folder.path().join("data/real.fable");
     assert!(store.is_symlink() && real.is_file() && folder.path().join("data/real.fable.key").is_file());
-    let copies = ["real.fable", "real.fable.key"].map(|file| (folder.path().join("data").join(file), folder.path().join(file)));
+    let copies = ["real.fable", "real.fable.key"]
+        .map(|file| (folder.path().join("data").join(file), folder.path().join(file)));
     for (file, copy) in &copies {
         std::fs::hard_link(file, copy).unwrap();
     }
@@ -70,7 +78,8 @@ fn who_is_said_not_to_be_forgotten_is_not() {
     let (_folder, store) = place();
     serve(&[], &store).ask(&decide("ana"));
     for (refused, files) in (3..40).enumerate() {
-        let output = limited(&format!("-n {files}"), "forget ana", &store).stderr(Stdio::null()).status().unwrap();
+        let output =
+            limited(&format!("-n {files}"), "forget ana", &store).stderr(Stdio::null()).status().unwrap();
         if output.success() {
             assert!(refused > 1 && !has(&store, "ana"), "{refused}");
             return;
@@ -129,7 +138,8 @@ fn a_store_is_made_once() {
             std::fs::write(&store, b"").unwrap();
         }
         let opened: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| FileStore::open(&store, &identity()))).collect();
+            let threads: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| FileStore::open(&store, &identity()))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert_eq!(opened.iter().filter(|opened| opened.is_ok()).count(), 1);
@@ -144,7 +154,11 @@ fn an_export_takes_its_place_in_one_step_and_never_that_of_the_store() {
     let (file, link) = (folder.path().join("ana.user"), folder.path().join("link"));
     serve(&[], &store).ask(&decide("ana"));
     symlink(&store, &link).unwrap();
-    for path in [&store, &link, &folder.path().join("../").join(folder.path().file_name().unwrap()).join("users.fable")] {
+    for path in [
+        &store,
+        &link,
+        &folder.path().join("../").join(folder.path().file_name().unwrap()).join("users.fable"),
+    ] {
         let output = fable(&["export", "ana", path.to_str().unwrap()], &store);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stderr).ends_with(" is the store itself\n"), "{output:?}");

@@ -88,7 +88,8 @@ pub(crate) fn split_material(words: &[Word]) -> (&[Word], bool) {
     for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == ":") {
         let (Some(before), Some(after)) = (words.get(..at), words.get(at + 1..)) else { continue };
         let ends_line = after.first().is_some_and(|next| next.text == "\n");
-        let apart = after.first().zip(words.get(at)).is_some_and(|(next, colon)| next.place.start > colon.place.end);
+        let apart =
+            after.first().zip(words.get(at)).is_some_and(|(next, colon)| next.place.start > colon.place.end);
         let follows = after.iter().any(|next| !next.is_break());
         if follows && (ends_line || (apart && any(LEAD_INS, before))) {
             return (before, true);
@@ -112,7 +113,9 @@ mod tests {
     fn links_are_kept_and_empty_clauses_are_not() {
         let seen = |text: &str| -> Vec<(String, Link)> {
             let words = read(text);
-            let text = |clause: &Clause<'_>| clause.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+            let text = |clause: &Clause<'_>| {
+                clause.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+            };
             clauses(&words).iter().map(|clause| (text(clause), clause.link)).collect()
         };
         let is = |text: &str, link| (String::from(text), link);
@@ -130,6 +133,9 @@ mod tests {
         assert_eq!(seen("... , \n"), []);
         assert_eq!(seen("But why"), [is("why", Link::But)]);
         let words = read("Stop. Is it so, and why? Yes");
-        assert_eq!(clauses(&words).iter().map(|clause| clause.asks).collect::<Vec<_>>(), [false, true, true, false]);
+        assert_eq!(
+            clauses(&words).iter().map(|clause| clause.asks).collect::<Vec<_>>(),
+            [false, true, true, false]
+        );
     }
 }

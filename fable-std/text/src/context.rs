@@ -22,8 +22,9 @@ use crate::clause::{clauses, split_material};
 use crate::pattern::{Places, any, find, has};
 use crate::question::asks_back;
 use crate::tables::context::{
-    AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES, FORM_PHRASES, GREETINGS,
-    MATERIAL_TOOL, MEMORY, NUMBERS, OWN, PLAIN, POINTERS, QUANTITIES, RISK, TOOL, VAGUE,
+    AMBIGUITY_ALONE, AMBIGUITY_GREETING, CALCULATION, Cue, ESSENCE, FEW, FOLLOW_UPS, FORM_CLAUSES,
+    FORM_PHRASES, GREETINGS, MATERIAL_TOOL, MEMORY, NUMBERS, OWN, PLAIN, POINTERS, QUANTITIES, RISK, TOOL,
+    VAGUE,
 };
 use crate::tables::talk::REQUEST_STARTS;
 use crate::tables::tasks::{LEAST, NOBODY_KNOWS, ORDER, TASKS};
@@ -54,9 +55,15 @@ impl ContextAdapter for Rules {
         Self::CONTEXT
     }
 
-    fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError> {
+    fn context(
+        &self,
+        catalog: &Catalog<'_>,
+        situation: Situation<'_>,
+    ) -> Result<Reading<Context>, AdapterError> {
         let definition = catalog.definition();
-        if !definition.tasks.is_empty() && !definition.tasks.iter().any(|task| TASKS.iter().any(|(known, ..)| known == task)) {
+        if !definition.tasks.is_empty()
+            && !definition.tasks.iter().any(|task| TASKS.iter().any(|(known, ..)| known == task))
+        {
             return Err(AdapterError::UnknownTasks);
         }
         let mut summary = Summary::of(situation.request.as_str());
@@ -69,7 +76,8 @@ impl ContextAdapter for Rules {
         }
         let mut signals = Vec::with_capacity(definition.signals.len());
         for name in definition.signals {
-            let tenths = summary.signal(name).ok_or_else(|| AdapterError::UnknownSignal((*name).to_string()))?;
+            let tenths =
+                summary.signal(name).ok_or_else(|| AdapterError::UnknownSignal((*name).to_string()))?;
             signals.push(f32::from(tenths) / 10.0);
         }
         let task = summary.task.filter(|task| *task != ORDER).and_then(|task| catalog.task(task).ok());
@@ -80,8 +88,12 @@ impl ContextAdapter for Rules {
 
 /// Whether nothing may be done without a confirmation.
 fn must_confirm(catalog: &Catalog<'_>, feasible: &Feasible) -> bool {
-    let Some((component, value)) = crate::onboarding::value(catalog, "style", "confirm_first") else { return false };
-    let confirms = |action| catalog.values(action).and_then(|values| values.get(usize::from(component)).copied()) == Some(value);
+    let Some((component, value)) = crate::onboarding::value(catalog, "style", "confirm_first") else {
+        return false;
+    };
+    let confirms = |action| {
+        catalog.values(action).and_then(|values| values.get(usize::from(component)).copied()) == Some(value)
+    };
     feasible.set().iter().all(confirms)
 }
 
@@ -155,7 +167,9 @@ impl Summary {
             manner: match spoken {
                 _ if greets => Manner::Greets,
                 FEW.. => Manner::Stands,
-                _ if spoken == 0 || any(FOLLOW_UPS, &content) || (task.is_none() && spoken <= 3) => Manner::GoesOn,
+                _ if spoken == 0 || any(FOLLOW_UPS, &content) || (task.is_none() && spoken <= 3) => {
+                    Manner::GoesOn
+                }
                 _ => Manner::Short,
             },
             points: any(POINTERS, &content),
@@ -164,7 +178,9 @@ impl Summary {
 
     /// Whether the task is known by more than a guess, or there is none to be known.
     const fn is_settled(&self) -> bool {
-        (self.task.is_some() && self.weight > LEAST) || matches!(self.manner, Manner::Greets) || self.ambiguity >= AMBIGUITY_ALONE
+        (self.task.is_some() && self.weight > LEAST)
+            || matches!(self.manner, Manner::Greets)
+            || self.ambiguity >= AMBIGUITY_ALONE
     }
 
     /// The same request after these exchanges.
@@ -285,7 +301,8 @@ fn without_form(words: &[Word]) -> Vec<Word> {
             phrases.filter_map(|place| clause.words.get(place)).for_each(&mut mark);
         }
     }
-    let counts = |word: &&Word| !form.iter().any(|(start, end)| word.place.start >= *start && word.place.end <= *end);
+    let counts =
+        |word: &&Word| !form.iter().any(|(start, end)| word.place.start >= *start && word.place.end <= *end);
     words.iter().filter(|word| word.is_break() || counts(word)).cloned().collect()
 }
 
@@ -297,7 +314,8 @@ fn classify(words: &[Word]) -> Weighed {
     let whole = heaviest(words);
     let sentences = words.split_inclusive(|word| matches!(word.text.as_str(), "." | "!" | "?" | "\n"));
     let said: Vec<&[Word]> = sentences.filter(|words| words.iter().any(|word| !word.is_break())).collect();
-    let asks = |words: &&&[Word]| words.last().is_some_and(|word| word.text == "?") || any(REQUEST_STARTS, words);
+    let asks =
+        |words: &&&[Word]| words.last().is_some_and(|word| word.text == "?") || any(REQUEST_STARTS, words);
     match said.iter().rev().find(asks).filter(|_| said.len() > 1).map(|words| heaviest(words)) {
         Some(asked) if asked.2 >= OWN && asked.0 != Some("factual") => asked,
         _ => whole,
@@ -309,7 +327,8 @@ fn heaviest(words: &[Word]) -> Weighed {
     let calculates = calculates(words);
     let places = Places::of(words);
     for (task, levels, cues) in TASKS {
-        let mut found: Vec<u8> = cues.iter().filter(|(_, pattern)| places.has(pattern)).map(|(weight, _)| *weight).collect();
+        let mut found: Vec<u8> =
+            cues.iter().filter(|(_, pattern)| places.has(pattern)).map(|(weight, _)| *weight).collect();
         if *task == "analysis" && calculates {
             found.push(CALCULATION);
         }

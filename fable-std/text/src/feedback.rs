@@ -7,8 +7,9 @@
 use crate::clause::{Clause, Link, clauses, split_material};
 use crate::pattern::{Places, any, has};
 use crate::tables::feedback::{
-    BALANCED, BY_THE_WAY, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, Cue, FACTS, FAR_NEGATORS, GRANTING, HEADS, NEGATORS,
-    NEVER_SO, POLITE, QUESTIONED, QUESTIONS, REQUESTS, RHETORICAL, SIGNS, STRONGER, UNREAL, UNWANTED, WEAK, WRONG,
+    BALANCED, BY_THE_WAY, CHANGES, COMPLAINT, CORRECTED, CORRECTIONS, CUES, Cue, FACTS, FAR_NEGATORS,
+    GRANTING, HEADS, NEGATORS, NEVER_SO, POLITE, QUESTIONED, QUESTIONS, REQUESTS, RHETORICAL, SIGNS,
+    STRONGER, UNREAL, UNWANTED, WEAK, WRONG,
 };
 use crate::tokens::{self, Word};
 use crate::{FeedbackAdapter, Reaction, Reading, Rules};
@@ -84,7 +85,8 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
         // A question or an order is mostly the next request: in it only the wish for another answer counts.
         let request = asks || any(REQUESTS, words);
         let (score, cued) = score(words, request, asks);
-        let opposed = !request && !cued && has("^ not _", words) && !has("^ not now|once|today|sure|right|for", words);
+        let opposed =
+            !request && !cued && has("^ not _", words) && !has("^ not now|once|today|sure|right|for", words);
         // "Neither correct nor helpful": what follows an "or" shares the "not".
         let score = if denied && link == Link::Or && score > 0 { deny(score) } else { score };
         // "If you meant to be funny, bravo" is not praise either.
@@ -124,7 +126,8 @@ fn judge(text: &str) -> Option<(i32, bool, bool)> {
 /// Praise under a condition is not praise: "perfect if you wanted to confuse me" is mockery, and counts as if it were denied; whether
 /// "great if you need an overview" is meant well nobody can say. What stands in the condition is never praise: "great if it worked".
 fn score(words: &[Word], request: bool, asks: bool) -> (i32, bool) {
-    let cues = || CHANGES.iter().chain(if asks { RHETORICAL } else { &[] }).chain(if request { &[] } else { CUES });
+    let cues =
+        || CHANGES.iter().chain(if asks { RHETORICAL } else { &[] }).chain(if request { &[] } else { CUES });
     let Some(at) = condition(words) else { return add(cues(), words, words.len()) };
     let (before, condition) = (words.get(..at).unwrap_or(&[]), words.get(at + 1..).unwrap_or(&[]));
     let (praise, _) = add(cues(), before, at);
@@ -149,7 +152,9 @@ fn add<'c>(cues: impl Iterator<Item = &'c Cue>, words: &[Word], end: usize) -> (
     let mut free = vec![true; words.len()];
     let (mut sum, mut cued) = (0, false);
     for (score, pattern) in cues {
-        let Some(place) = places.find(pattern).filter(|place| *score <= 0 || place.start < end) else { continue };
+        let Some(place) = places.find(pattern).filter(|place| *score <= 0 || place.start < end) else {
+            continue;
+        };
         if free.get(place.clone()).is_some_and(|free| free.iter().all(|free| *free)) {
             cued |= *score != 0;
             sum += weigh(*score, words, &place, &free);

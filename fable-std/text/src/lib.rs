@@ -153,7 +153,11 @@ pub trait ContextAdapter {
     ///
     /// # Errors
     /// A catalog with tasks or signals that the adapter knows nothing about.
-    fn context(&self, catalog: &Catalog<'_>, situation: Situation<'_>) -> Result<Reading<Context>, AdapterError>;
+    fn context(
+        &self,
+        catalog: &Catalog<'_>,
+        situation: Situation<'_>,
+    ) -> Result<Reading<Context>, AdapterError>;
 
     /// Whether somebody elsewhere is asked, who then knows what is in the situation.
     fn asks_elsewhere(&self) -> bool {
@@ -170,7 +174,11 @@ pub trait OnboardingAdapter {
     ///
     /// # Errors
     /// A catalog with no value that the adapter knows.
-    fn onboarding(&self, catalog: &Catalog<'_>, text: PreferenceText<'_>) -> Result<Reading<Onboarding>, AdapterError>;
+    fn onboarding(
+        &self,
+        catalog: &Catalog<'_>,
+        text: PreferenceText<'_>,
+    ) -> Result<Reading<Onboarding>, AdapterError>;
 }
 
 /// Makes a reward from a reaction.
@@ -218,11 +226,20 @@ impl fmt::Display for AdapterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownSignal(name) => {
-                write!(f, "the rules cannot tell the signal '{name}'; they know risk, ambiguity, memory_need and tool_need")
+                write!(
+                    f,
+                    "the rules cannot tell the signal '{name}'; they know risk, ambiguity, memory_need and tool_need"
+                )
             }
-            Self::UnknownTasks => f.write_str("the rules know no task of this catalog; they know those of the catalog agent"),
-            Self::UnknownValues => f.write_str("the rules know no value of this catalog; they know those of the catalog agent"),
-            Self::NoFallback { reason, rules } => write!(f, "{reason}; and the rules cannot stand in: {rules}"),
+            Self::UnknownTasks => {
+                f.write_str("the rules know no task of this catalog; they know those of the catalog agent")
+            }
+            Self::UnknownValues => {
+                f.write_str("the rules know no value of this catalog; they know those of the catalog agent")
+            }
+            Self::NoFallback { reason, rules } => {
+                write!(f, "{reason}; and the rules cannot stand in: {rules}")
+            }
         }
     }
 }

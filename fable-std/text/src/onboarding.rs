@@ -6,11 +6,14 @@
 use crate::clause::{Clause, Link, clauses};
 use crate::pattern::{Places, any, find, has};
 use crate::tables::onboarding::{
-    ALWAYS, ATTITUDES, BARE, CONDITIONS, HABITS, HARD_NOT, IMPERATIVE, MILD, NEGATORS, NO_HABITS, NO_NEGATION, OBLIGATIONS, ONLY,
-    ORDER_NOT, OWN_START, PRECISIONS, PROHIBITIONS, RESPONSES, STRONG, TOPICS, Topic, UNSURE, UNWANTED, WANTED,
+    ALWAYS, ATTITUDES, BARE, CONDITIONS, HABITS, HARD_NOT, IMPERATIVE, MILD, NEGATORS, NO_HABITS,
+    NO_NEGATION, OBLIGATIONS, ONLY, ORDER_NOT, OWN_START, PRECISIONS, PROHIBITIONS, RESPONSES, STRONG,
+    TOPICS, Topic, UNSURE, UNWANTED, WANTED,
 };
 use crate::tokens::{self, Word};
-use crate::{AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules};
+use crate::{
+    AdapterError, Constraint, Onboarding, OnboardingAdapter, Preference, PreferenceText, Reading, Rules,
+};
 use alloc::borrow::ToOwned;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,7 +28,11 @@ impl OnboardingAdapter for Rules {
         Self::ONBOARDING
     }
 
-    fn onboarding(&self, catalog: &Catalog<'_>, text: PreferenceText<'_>) -> Result<Reading<Onboarding>, AdapterError> {
+    fn onboarding(
+        &self,
+        catalog: &Catalog<'_>,
+        text: PreferenceText<'_>,
+    ) -> Result<Reading<Onboarding>, AdapterError> {
         if !TOPICS.iter().any(|topic| value(catalog, topic.component, topic.value).is_some()) {
             return Err(AdapterError::UnknownValues);
         }
@@ -69,7 +76,10 @@ fn read_sentence(catalog: &Catalog<'_>, text: &str, clauses: &[Clause<'_>], foun
         }
         // "Never search the web, run code or read files": a row that ends in "or" shares its beginning. So does what
         // follows a "never" that stands alone.
-        let alone = index.checked_sub(1).and_then(|before| clauses.get(before)).is_some_and(|before| is_bare(before.words));
+        let alone = index
+            .checked_sub(1)
+            .and_then(|before| clauses.get(before))
+            .is_some_and(|before| is_bare(before.words));
         let in_row = alone || clauses.iter().skip(index).any(|later| later.link == Link::Or);
         mood = Mood::of(clause, in_row, &mood);
         let mut free = vec![true; clause.words.len()];
@@ -91,11 +101,13 @@ fn read_sentence(catalog: &Catalog<'_>, text: &str, clauses: &[Clause<'_>], foun
         let alone = |at: &usize| !mentions.iter().any(|mention| mention.clause == *at);
         let own = conditions.get(index).copied().flatten();
         let before = (0..index).rev().take_while(alone).find_map(|at| conditions.get(at).copied().flatten());
-        let after = (index + 1..clauses.len()).take_while(alone).find_map(|at| conditions.get(at).copied().flatten());
+        let after =
+            (index + 1..clauses.len()).take_while(alone).find_map(|at| conditions.get(at).copied().flatten());
         own.or(before).or(after)
     };
     let said = |from: usize, to: usize| {
-        let start = clauses.get(from).and_then(|clause| clause.words.first()).map_or(0, |word| word.place.start);
+        let start =
+            clauses.get(from).and_then(|clause| clause.words.first()).map_or(0, |word| word.place.start);
         let end = clauses.get(to).and_then(|clause| clause.words.last()).map_or(0, |word| word.place.end);
         text.get(start..end).unwrap_or("").trim().to_owned()
     };
@@ -214,7 +226,8 @@ impl Mood {
             let least = if topic.component == "style" { Force::Prohibits } else { Force::Refuses };
             self.force >= least || (wanted && has(ONLY, words))
         } else {
-            self.force == Force::Obliges || (confirms && (self.force == Force::Prohibits || has(ALWAYS, words)))
+            self.force == Force::Obliges
+                || (confirms && (self.force == Force::Prohibits || has(ALWAYS, words)))
         };
         Mention { topic, wanted, hard, response: self.response, precision: self.precision, clause }
     }
@@ -250,8 +263,12 @@ pub fn is_said_as_rule(text: &str, words: &str, effect: Effect) -> bool {
             before = Mood::default();
         }
         // As in `read_sentence`: a row shares its beginning.
-        let alone = index.checked_sub(1).and_then(|before| clauses.get(before)).is_some_and(|before| is_bare(before.words));
-        let row = clauses.iter().skip(index).take_while(|later| later.link != Link::Start || later == &clause);
+        let alone = index
+            .checked_sub(1)
+            .and_then(|before| clauses.get(before))
+            .is_some_and(|before| is_bare(before.words));
+        let row =
+            clauses.iter().skip(index).take_while(|later| later.link != Link::Start || later == &clause);
         let in_row = alone || row.into_iter().any(|later| later.link == Link::Or);
         let mood = Mood::of(clause, in_row, &before);
         let excused = has(NO_NEGATION, clause.words);
@@ -289,11 +306,10 @@ fn is_bare(words: &[Word]) -> bool {
 /// Whether words that turn a meaning round do so in the end; those that belong to a topic or a phrase do not count.
 fn negations(words: &[Word], free: &[bool]) -> bool {
     let excused = find(NO_NEGATION, words).unwrap_or(0..0);
-    let counted = words
-        .iter()
-        .zip(free)
-        .enumerate()
-        .filter(|(at, (word, free))| **free && !excused.contains(at) && has(NEGATORS, slice::from_ref(word)));
+    let counted =
+        words.iter().zip(free).enumerate().filter(|(at, (word, free))| {
+            **free && !excused.contains(at) && has(NEGATORS, slice::from_ref(word))
+        });
     counted.count() % 2 == 1
 }
 
@@ -303,18 +319,28 @@ fn is_too(words: &[Word], place: &Range<usize>) -> bool {
 }
 
 /// Adds a mention to what was found; `None` when the catalog cannot express it.
-fn place(catalog: &Catalog<'_>, mention: &Mention, condition: Option<&str>, words: &str, found: &mut Onboarding) -> Option<()> {
+fn place(
+    catalog: &Catalog<'_>,
+    mention: &Mention,
+    condition: Option<&str>,
+    words: &str,
+    found: &mut Onboarding,
+) -> Option<()> {
     let Mention { topic, wanted, .. } = *mention;
     let named = value(catalog, topic.component, topic.value)?;
     let when = match condition {
         None => When::Always,
-        Some(name) => catalog.task(name).map(When::Task).or_else(|_| catalog.signal(name).map(When::Signal)).ok()?,
+        Some(name) => {
+            catalog.task(name).map(When::Task).or_else(|_| catalog.signal(name).map(When::Signal)).ok()?
+        }
     };
     if mention.hard {
         let effect = if wanted { Effect::Require } else { Effect::Forbid };
-        let constraint = Constraint { effect, component: named.0, values: vec![named.1], when, words: words.to_owned() };
+        let constraint =
+            Constraint { effect, component: named.0, values: vec![named.1], when, words: words.to_owned() };
         let same = |other: &Constraint| {
-            (other.effect, &other.values, other.when) == (effect, &constraint.values, when) && other.component == named.0
+            (other.effect, &other.values, other.when) == (effect, &constraint.values, when)
+                && other.component == named.0
         };
         if !found.constraints.iter().any(same) {
             found.constraints.push(constraint);
@@ -327,11 +353,18 @@ fn place(catalog: &Catalog<'_>, mention: &Mention, condition: Option<&str>, word
         over => (named, over, if wanted { 1 } else { -1 }),
     };
     let response = f64::from(sign * mention.response) / 1000.0;
-    let preference =
-        Preference { prefer, over, when, response, precision: f64::from(mention.precision), words: words.to_owned() };
+    let preference = Preference {
+        prefer,
+        over,
+        when,
+        response,
+        precision: f64::from(mention.precision),
+        words: words.to_owned(),
+    };
     preference.statement(catalog).ok()?;
     let same = |other: &Preference| {
-        (other.prefer, other.over, other.when) == (prefer, preference.over, when) && other.response * response > 0.0
+        (other.prefer, other.over, other.when) == (prefer, preference.over, when)
+            && other.response * response > 0.0
     };
     if !found.preferences.iter().any(same) {
         found.preferences.push(preference);

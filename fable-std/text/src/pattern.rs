@@ -41,7 +41,8 @@ pub(crate) const OPENERS: &str = "please, can you, could you, would you, will yo
      permanently, immediately, i was hoping you could, i hope you can, it would be great if you could, it'd be great if you could, time to";
 
 /// Words that are no slips of others.
-pub(crate) const NO_SLIPS: &[&str] = &["though", "through", "thorough", "thought", "quietly", "wonder", "listen", "priced"];
+pub(crate) const NO_SLIPS: &[&str] =
+    &["though", "through", "thorough", "thought", "quietly", "wonder", "listen", "priced"];
 
 /// Kinds of first letters that are told apart.
 const KINDS: usize = 32;
@@ -142,8 +143,10 @@ impl<'w> Places<'w> {
     /// The first place of a part of a pattern's first word that the rest follows.
     fn find_part(&self, part: &str, rest: &str, opening: bool) -> Option<usize> {
         let matcher = Matcher::of(part);
-        let follows =
-            |start: &usize| end_of(rest, self.words, start + 1).is_some() && (!opening || opens(self.words, *start, MAX_OPENERS));
+        let follows = |start: &usize| {
+            end_of(rest, self.words, start + 1).is_some()
+                && (!opening || opens(self.words, *start, MAX_OPENERS))
+        };
         if matches!(matcher, Matcher::Any | Matcher::Number) {
             let is = |start: &usize| self.word(*start).is_some_and(|word| matcher.is(word));
             return (0..self.words.len()).filter(is).find(follows);
@@ -211,11 +214,15 @@ fn opener_before(words: &[Word], at: usize, openers: usize) -> bool {
     let Some(last) = at.checked_sub(1).and_then(|last| words.get(last)) else { return false };
     let length = |opener: &str| opener.split(' ').count();
     // Most openers end in a word with another first letter.
-    let ends = |opener: &&str| kind(opener.rsplit_once(' ').map_or(*opener, |(_, ending)| ending)) == kind(&last.text);
+    let ends = |opener: &&str| {
+        kind(opener.rsplit_once(' ').map_or(*opener, |(_, ending)| ending)) == kind(&last.text)
+    };
     openers > 0
         && phrases(OPENERS).filter(ends).any(|opener| {
             let start = at.checked_sub(length(opener));
-            start.is_some_and(|start| end_of(opener, words, start) == Some(at) && opens(words, start, openers - 1))
+            start.is_some_and(|start| {
+                end_of(opener, words, start) == Some(at) && opens(words, start, openers - 1)
+            })
         })
 }
 
@@ -293,16 +300,23 @@ fn is_form(word: &str, stem: &str) -> bool {
 /// wrong letter, another beginning or another ending makes another word too often ("massage", "nuclear", "pleased").
 fn is_slip(word: &str, of: &str) -> bool {
     let (found, meant) = (word.as_bytes(), of.as_bytes());
-    let alike = found.len() >= 6 && meant.len() >= 6 && found.len().abs_diff(meant.len()) <= 1 && found.first() == meant.first();
+    let alike = found.len() >= 6
+        && meant.len() >= 6
+        && found.len().abs_diff(meant.len()) <= 1
+        && found.first() == meant.first();
     if !alike || NO_SLIPS.contains(&word) {
         return false;
     }
     let same = found.iter().zip(meant).take_while(|(a, b)| a == b).count();
-    let (Some((f, found)), Some((m, meant))) = (split_first(found, same), split_first(meant, same)) else { return false };
+    let (Some((f, found)), Some((m, meant))) = (split_first(found, same), split_first(meant, same)) else {
+        return false;
+    };
     match found.len().cmp(&meant.len()) {
         Ordering::Greater => found.split_first() == Some((&m, meant)),
         Ordering::Less => meant.split_first() == Some((&f, found)),
-        Ordering::Equal => found.first() == Some(&m) && meant.first() == Some(&f) && found.get(1..) == meant.get(1..),
+        Ordering::Equal => {
+            found.first() == Some(&m) && meant.first() == Some(&f) && found.get(1..) == meant.get(1..)
+        }
     }
 }
 
@@ -328,13 +342,20 @@ mod tests {
         for bent in ["plan", "plans", "planned", "planning"] {
             assert!(matched("plan~", bent), "{bent}");
         }
-        for (stem, bent) in [("try~", "tries"), ("try~", "trying"), ("make~", "making"), ("fix~", "fixes"), ("use~", "used")] {
+        for (stem, bent) in
+            [("try~", "tries"), ("try~", "trying"), ("make~", "making"), ("fix~", "fixes"), ("use~", "used")]
+        {
             assert!(matched(stem, bent), "{bent}");
         }
-        for (stem, other) in [("plan~", "planet"), ("plan~", "plannings"), ("make~", "maker"), ("try~", "trial")] {
+        for (stem, other) in
+            [("plan~", "planet"), ("plan~", "plannings"), ("make~", "maker"), ("try~", "trial")]
+        {
             assert!(!matched(stem, other), "{other}");
         }
-        assert!(matched("chest pain, heart attack", "a heart attack") && !matched("chest pain, heart attack", "chest attack"));
+        assert!(
+            matched("chest pain, heart attack", "a heart attack")
+                && !matched("chest pain, heart attack", "chest attack")
+        );
         assert!(matched("# <operator> #", "2 * 3"));
         assert!(matched("^ write", "Hi. Could you please write a poem?"));
         assert!(matched("^ write", "ok, now write a poem"));
@@ -364,9 +385,13 @@ mod tests {
     #[test]
     fn words_that_begin_otherwise_are_left_out_for_good() {
         use crate::tables::{context, tasks};
-        let texts = include_str!("../tests/sentences/held_out/context.tsv").lines().filter_map(|line| line.rsplit('\t').next());
-        let cues = tasks::TASKS.iter().flat_map(|(_, _, cues)| *cues).chain(context::RISK).chain(context::VAGUE);
-        let patterns: Vec<&str> = cues.map(|(_, pattern)| *pattern).chain(context::FOLLOW_UPS.iter().copied()).collect();
+        let texts = include_str!("../tests/sentences/held_out/context.tsv")
+            .lines()
+            .filter_map(|line| line.rsplit('\t').next());
+        let cues =
+            tasks::TASKS.iter().flat_map(|(_, _, cues)| *cues).chain(context::RISK).chain(context::VAGUE);
+        let patterns: Vec<&str> =
+            cues.map(|(_, pattern)| *pattern).chain(context::FOLLOW_UPS.iter().copied()).collect();
         let (mut found, mut gone) = (0, 0);
         for text in texts {
             let words = read(text);
@@ -382,14 +407,21 @@ mod tests {
 
     #[test]
     fn slips_of_long_words_are_forgiven() {
-        for (word, meant) in
-            [("transalte", "translate"), ("recomend", "recommend"), ("seearch", "search"), ("explian", "explain")]
-        {
+        for (word, meant) in [
+            ("transalte", "translate"),
+            ("recomend", "recommend"),
+            ("seearch", "search"),
+            ("explian", "explain"),
+        ] {
             assert!(is_slip(word, meant) && !is_slip(meant, meant), "{word}");
         }
-        for (word, other) in
-            [("form", "from"), ("massage", "message"), ("unclear", "nuclear"), ("please", "pleased"), ("search", "")]
-        {
+        for (word, other) in [
+            ("form", "from"),
+            ("massage", "message"),
+            ("unclear", "nuclear"),
+            ("please", "pleased"),
+            ("search", ""),
+        ] {
             assert!(!is_slip(word, other), "{word}");
         }
     }

@@ -34,7 +34,8 @@ pub fn asks_back(answer: &str) -> bool {
     let sentences = sentences(&words);
     let count = |words: &[Word]| words.iter().filter(|word| !word.is_break()).count();
     let told = sentences.iter().filter(|(words, asks)| !asks && !any(NEEDS, words) && !any(COURTESY, words));
-    let beside: usize = told.map(|(words, _)| count(words)).sum::<usize>() + answer.len().saturating_sub(MAX_TEXT);
+    let beside: usize =
+        told.map(|(words, _)| count(words)).sum::<usize>() + answer.len().saturating_sub(MAX_TEXT);
     sentences.iter().rev().take(LAST).any(|(words, asks)| {
         if !asks {
             return beside <= SOME && any(NEEDS, words) && !has(WHENEVER, words);

@@ -51,9 +51,14 @@ pub fn split(line: &str) -> Said<'_> {
     }
     let long = line.split_whitespace().count() > SHORT;
     let request = || asks_for_much(line) || ends_in_request(line);
-    let clear = |feedback: Feedback| is_clear(line, &feedback) && (troubles(&feedback) || !long || !request());
+    let clear =
+        |feedback: Feedback| is_clear(line, &feedback) && (troubles(&feedback) || !long || !request());
     let clear = Rules.feedback(Reaction::new(line)).value.is_some_and(clear);
-    if clear { Said { reaction: Some(line), request: None } } else { Said { reaction: None, request: Some(line) } }
+    if clear {
+        Said { reaction: Some(line), request: None }
+    } else {
+        Said { reaction: None, request: Some(line) }
+    }
 }
 
 /// Whether words are about an answer beyond doubt: a long line that says little about it ("Write a short poem about the sea")
@@ -90,8 +95,11 @@ fn both(line: &str) -> Option<(&str, &str)> {
     (1..words.len().min(LONGEST + 1)).find_map(|at| {
         let (before, after) = words.split_at_checked(at)?;
         let parted = before.last().is_some_and(Word::is_break);
-        let joined =
-            || before.len() <= JOINED_AFTER && has(JOINED, after.get(..1).unwrap_or(&[])) && !any(REQUEST_STARTS, before);
+        let joined = || {
+            before.len() <= JOINED_AFTER
+                && has(JOINED, after.get(..1).unwrap_or(&[]))
+                && !any(REQUEST_STARTS, before)
+        };
         let own = || has(OWN_MATTERS, before) && !has(ABOUT_ANSWER, before);
         let may = (parted || joined()) && !has(MARKERS, before) && !own() && asks(after);
         let (said, request) = line.split_at_checked(after.first()?.place.start).filter(|_| may)?;
@@ -113,7 +121,8 @@ fn ends_in_request(line: &str) -> bool {
 /// Whether words are a request: a question, or a sentence that begins like one.
 fn asks(words: &[Word]) -> bool {
     let last = words.iter().rev().find(|word| word.text != "\n");
-    last.is_some_and(|word| word.text == "?") || words.first().is_some_and(|first| !first.is_break()) && starts(words)
+    last.is_some_and(|word| word.text == "?")
+        || words.first().is_some_and(|first| !first.is_break()) && starts(words)
 }
 
 fn starts(words: &[Word]) -> bool {

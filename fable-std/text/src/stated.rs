@@ -95,9 +95,11 @@ impl Constraint {
             _ => None,
         };
         let (effect, component, _, when) = rule(wishes.first()?)?;
-        let values = wishes
-            .iter()
-            .map(|wish| rule(wish).filter(|other| (other.0, other.1, other.3) == (effect, component, when)).map(|other| other.2));
+        let values = wishes.iter().map(|wish| {
+            rule(wish)
+                .filter(|other| (other.0, other.1, other.3) == (effect, component, when))
+                .map(|other| other.2)
+        });
         Some(Self { effect, component, values: values.collect::<Option<_>>()?, when, words: String::new() })
     }
 
@@ -124,7 +126,8 @@ impl Constraint {
     #[must_use]
     pub fn describe(&self, catalog: &Catalog<'_>) -> String {
         let effect = if self.effect == Effect::Forbid { "never" } else { "always" };
-        let values: Vec<String> = self.values.iter().map(|value| value_name(catalog, (self.component, *value))).collect();
+        let values: Vec<String> =
+            self.values.iter().map(|value| value_name(catalog, (self.component, *value))).collect();
         format!("{effect} {}{}", values.join(" or "), when_name(catalog, self.when))
     }
 }
@@ -144,7 +147,11 @@ pub fn feasible(
         .filter(|constraint| constraint.holds(context))
         .map(|constraint| (constraint, [constraint.part()]))
         .collect();
-    let own = held.iter().map(|(constraint, part)| Rule { name: &constraint.words, effect: constraint.effect, pattern: part });
+    let own = held.iter().map(|(constraint, part)| Rule {
+        name: &constraint.words,
+        effect: constraint.effect,
+        pattern: part,
+    });
     let rules: Vec<Rule<'_>> = own.chain(others.iter().copied()).collect();
     Feasible::new(catalog, &rules)
 }
@@ -152,7 +159,9 @@ pub fn feasible(
 fn value_name(catalog: &Catalog<'_>, (component, value): (u8, u8)) -> String {
     let component = catalog.definition().components.get(usize::from(component));
     let value = component.and_then(|component| component.values.get(usize::from(value)));
-    component.zip(value).map_or_else(String::new, |(component, value)| format!("{}={}", component.name, value.name))
+    component
+        .zip(value)
+        .map_or_else(String::new, |(component, value)| format!("{}={}", component.name, value.name))
 }
 
 fn when_name(catalog: &Catalog<'_>, when: When) -> String {

@@ -111,15 +111,18 @@ pub(crate) const ASKED: &[&str] = &["what", "who", "where", "when", "how", "why"
 
 /// Endings by which the name of a file is known.
 pub(crate) const ENDINGS: &[&str] = &[
-    "c", "cpp", "css", "csv", "doc", "docx", "h", "html", "java", "jpg", "js", "json", "log", "md", "pdf", "png", "ppt", "pptx",
-    "py", "rs", "sh", "sql", "tex", "toml", "ts", "txt", "xls", "xlsx", "xml", "yaml", "yml", "zip",
+    "c", "cpp", "css", "csv", "doc", "docx", "h", "html", "java", "jpg", "js", "json", "log", "md", "pdf",
+    "png", "ppt", "pptx", "py", "rs", "sh", "sql", "tex", "toml", "ts", "txt", "xls", "xlsx", "xml", "yaml",
+    "yml", "zip",
 ];
 
 /// How a line of code begins.
-pub(crate) const CODE_STARTS: &[&str] = &["#include", "#!/", "def ", "class ", "fn ", "import ", "let ", "const ", "$ ", "</"];
+pub(crate) const CODE_STARTS: &[&str] =
+    &["#include", "#!/", "def ", "class ", "fn ", "import ", "let ", "const ", "$ ", "</"];
 
 /// How a line of an error report begins.
-pub(crate) const TRACE_STARTS: &[&str] = &["Traceback (", "File \"", "Exception in thread", "panicked at", "Caused by:"];
+pub(crate) const TRACE_STARTS: &[&str] =
+    &["Traceback (", "File \"", "Exception in thread", "panicked at", "Caused by:"];
 
 /// How a line of code ends.
 pub(crate) const CODE_ENDS: &[&str] = &[";", "{", "}", "):", ");", "*/"];
@@ -148,7 +151,8 @@ pub(crate) fn read(text: &str) -> Vec<Word> {
         start = place.end;
         let bare = line.trim();
         let fence = bare.starts_with("```") || bare.starts_with("~~~");
-        if fence || fenced || (is_code(line) && !line.match_indices('\\').any(|(at, _)| latex(line, at) > 0)) {
+        if fence || fenced || (is_code(line) && !line.match_indices('\\').any(|(at, _)| latex(line, at) > 0))
+        {
             fenced ^= fence;
             reader.mark(CODE, place);
         } else if bare.starts_with('>') {
@@ -197,8 +201,10 @@ impl Reader<'_> {
 
     /// Adds a word in its usual spelling.
     fn word(&mut self, text: &str, place: Range<usize>) {
-        let lower: String = text.chars().map(|c| if c == '\u{2019}' { '\'' } else { c.to_ascii_lowercase() }).collect();
-        let usual = SPELLINGS.iter().find(|(found, _)| *found == lower).map_or(lower.as_str(), |(_, usual)| usual);
+        let lower: String =
+            text.chars().map(|c| if c == '\u{2019}' { '\'' } else { c.to_ascii_lowercase() }).collect();
+        let usual =
+            SPELLINGS.iter().find(|(found, _)| *found == lower).map_or(lower.as_str(), |(_, usual)| usual);
         if usual.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending)) {
             self.mark(FILE, place);
         } else if let Some((first, second)) = parted(usual) {
@@ -245,7 +251,8 @@ impl Reader<'_> {
             let mut inside = rest.char_indices().skip(1);
             (mark, inside.find(|(_, c)| closing.contains(c)).map_or(0, |(at, c)| at + c.len_utf8()))
         };
-        let formula = if before.is_none_or(|c| !c.is_alphabetic() && !":\\".contains(c)) { latex(rest, 0) } else { 0 };
+        let formula =
+            if before.is_none_or(|c| !c.is_alphabetic() && !":\\".contains(c)) { latex(rest, 0) } else { 0 };
         if formula > 0 {
             return (MATH, formula);
         }
@@ -262,7 +269,8 @@ impl Reader<'_> {
     /// Punctuation, and signs that mean something.
     fn sign(&mut self, c: char, before: Option<char>, rest: &str, at: usize) {
         let place = at..at + c.len_utf8();
-        let spaced = before.is_none_or(char::is_whitespace) && rest.chars().nth(1).is_none_or(char::is_whitespace);
+        let spaced =
+            before.is_none_or(char::is_whitespace) && rest.chars().nth(1).is_none_or(char::is_whitespace);
         match c {
             '.' | ',' | '!' | '?' | ':' | ';' | '(' | ')' => self.mark(c.encode_utf8(&mut [0; 4]), place),
             '\u{2026}' => self.mark(".", place),
@@ -296,7 +304,8 @@ fn word_length(rest: &str) -> usize {
             '.' if is_ending(rest.get(at + 1..).unwrap_or("")) => true,
             '.' | ',' => digits && characters.peek().is_some_and(|(_, next)| next.is_ascii_digit()),
             '+' | '#' => {
-                at == 1 && rest.starts_with(['c', 'C']) || rest.get(..at).is_some_and(|text| text.eq_ignore_ascii_case("c+"))
+                at == 1 && rest.starts_with(['c', 'C'])
+                    || rest.get(..at).is_some_and(|text| text.eq_ignore_ascii_case("c+"))
             }
             _ => c.is_alphanumeric(),
         };
@@ -344,7 +353,10 @@ fn single_quoted(rest: &str) -> usize {
     let mut previous = ' ';
     for (at, c) in rest.char_indices() {
         let after = rest.get(at + c.len_utf8()..).and_then(|text| text.chars().next());
-        let closes = at > 0 && "'\u{2019}".contains(c) && !previous.is_whitespace() && after.is_none_or(|c| !c.is_alphanumeric());
+        let closes = at > 0
+            && "'\u{2019}".contains(c)
+            && !previous.is_whitespace()
+            && after.is_none_or(|c| !c.is_alphanumeric());
         if closes {
             return at + c.len_utf8();
         }
@@ -364,12 +376,18 @@ mod tests {
     #[test]
     fn words_are_lower_case_and_hyphens_part_them() {
         assert_eq!(seen("Don\u{2019}t be LONG-winded, pls!!"), "don't be long winded , please ! |");
-        assert_eq!(seen("17.5 percent of 48,320 in C++ or snake_case"), "17.5 percent of 48,320 in c++ or snake_case |");
+        assert_eq!(
+            seen("17.5 percent of 48,320 in C++ or snake_case"),
+            "17.5 percent of 48,320 in c++ or snake_case |"
+        );
         assert_eq!(seen("TL;DR and tldr"), "tl;dr and tl;dr |");
         assert_eq!(seen("no - I meant \u{2014} this"), "no , i meant , this |");
         assert_eq!(seen("nice \u{1f44d}\u{1f3fd}"), "nice \u{1f44d} |");
         assert_eq!(seen("8347 * 2931"), "8347 <operator> 2931 |");
-        assert_eq!(seen("Stop.Never do that in Node.js or 3.5.1"), "stop . never do that in javascript or 3.5.1 |");
+        assert_eq!(
+            seen("Stop.Never do that in Node.js or 3.5.1"),
+            "stop . never do that in javascript or 3.5.1 |"
+        );
         assert_eq!(seen("What's up, whats new"), "what is up , what is new |");
         assert_eq!(seen("you\u{2019}ve and ive"), "you have and i have |");
         assert_eq!(seen(""), "");

@@ -87,8 +87,12 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
         return "nothing else is allowed".into();
     }
     let (chosen, other) = (values(catalog, why.chosen), values(catalog, why.other));
-    let instead: Vec<String> =
-        other.into_iter().zip(chosen).filter(|(other, chosen)| other != chosen).map(|(other, _)| other).collect();
+    let instead: Vec<String> = other
+        .into_iter()
+        .zip(chosen)
+        .filter(|(other, chosen)| other != chosen)
+        .map(|(other, _)| other)
+        .collect();
     let moved = why.chosen != why.intended;
     if moved && why.other == why.intended {
         return format!("rather than {}: trying it the other way, to be sure", instead.join(", "));
@@ -96,7 +100,8 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
     let mut shares: Vec<(String, f64)> = why
         .shares()
         .map(|share| {
-            let name = |index: Option<usize>| index.map_or_else(String::new, |index| coordinate(catalog, index));
+            let name =
+                |index: Option<usize>| index.map_or_else(String::new, |index| coordinate(catalog, index));
             let words = match share.source {
                 Source::Default => "suits the request".into(),
                 Source::Cost => "cheaper".into(),
@@ -112,7 +117,8 @@ pub fn reasons<T: Scalar>(catalog: &Catalog<'_>, why: &Explanation<'_, T>, most:
         .filter(|(_, gain)| *gain >= WORTH_SAYING)
         .collect();
     shares.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let reasons: Vec<String> = shares.iter().take(most).map(|(words, gain)| format!("{words} ({gain:+.2})")).collect();
+    let reasons: Vec<String> =
+        shares.iter().take(most).map(|(words, gain)| format!("{words} ({gain:+.2})")).collect();
     let reasons = if !reasons.is_empty() {
         reasons.join(", ")
     } else if why.chosen_score > why.other_score {
@@ -222,8 +228,11 @@ pub fn probe(catalog: &Catalog<'_>, played: Action, probed: impl Iterator<Item =
         let contrast = catalog.contrasts().get(contrast)?;
         let index = contrast.component()?;
         let component = catalog.definition().components.get(index)?;
-        let name = |value: u8| component.values.get(usize::from(value)).map(|own| value_of(catalog, component.name, own.name));
-        let (own, prefer, over) = (*played.get(index)?, *contrast.prefer.get(index)?, *contrast.over.get(index)?);
+        let name = |value: u8| {
+            component.values.get(usize::from(value)).map(|own| value_of(catalog, component.name, own.name))
+        };
+        let (own, prefer, over) =
+            (*played.get(index)?, *contrast.prefer.get(index)?, *contrast.over.get(index)?);
         Some(format!("{}, not {}", name(own)?, name(if own == prefer { over } else { prefer })?))
     });
     let sides: Vec<String> = sides.collect();
@@ -240,12 +249,18 @@ fn counted(number: u32, thing: &str) -> String {
 fn values(catalog: &Catalog<'_>, action: Action) -> Vec<String> {
     let values = catalog.values(action).unwrap_or_default();
     let values = catalog.definition().components.iter().zip(&values);
-    let named = values.filter_map(|(component, value)| Some((component.name, component.values.get(usize::from(*value))?.name)));
+    let named = values.filter_map(|(component, value)| {
+        Some((component.name, component.values.get(usize::from(*value))?.name))
+    });
     named.map(|(component, name)| value_of(catalog, component, name)).collect()
 }
 
 /// A value, with its component where others have values of the same name.
 fn value_of(catalog: &Catalog<'_>, component: &str, value: &str) -> String {
     let all = catalog.definition().components.iter().flat_map(|component| component.values);
-    if all.filter(|other| other.name == value).count() > 1 { format!("{component}={value}") } else { value.into() }
+    if all.filter(|other| other.name == value).count() > 1 {
+        format!("{component}={value}")
+    } else {
+        value.into()
+    }
 }

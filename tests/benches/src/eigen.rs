@@ -32,7 +32,8 @@ impl Eigen {
             return Ok(None);
         }
         let scalar = if size_of::<T>() == 4 { "f32" } else { "f64" };
-        let mut child = Command::new(program()?).arg(scalar).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child =
+            Command::new(program()?).arg(scalar).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let missing = || io::Error::other("no pipe");
         let mut input = child.stdin.take().ok_or_else(missing)?;
         let output = BufReader::new(child.stdout.take().ok_or_else(missing)?);
@@ -52,7 +53,10 @@ impl Eigen {
     /// # Errors
     /// A program that died.
     pub fn rounds(&mut self, count: usize) -> io::Result<f64> {
-        self.ask(&format!("round {count}"))?.first().copied().ok_or_else(|| io::Error::other("eigen gave no answer"))
+        self.ask(&format!("round {count}"))?
+            .first()
+            .copied()
+            .ok_or_else(|| io::Error::other("eigen gave no answer"))
     }
 
     /// Learns the reward of an action.
@@ -83,7 +87,8 @@ impl Drop for Eigen {
 fn tables<T: Scalar>(policy: &Policy<'_, T>, moments: &[Moment<T>]) -> String {
     let (catalog, settings, tables) = (policy.catalog(), policy.settings(), Tables::new(policy.catalog()));
     let (tasks, signals) = (catalog.definition().tasks.len(), catalog.definition().signals.len());
-    let mut text = format!("{} {tasks} {} {signals} {}", catalog.dimension(), catalog.actions(), moments.len());
+    let mut text =
+        format!("{} {tasks} {} {signals} {}", catalog.dimension(), catalog.actions(), moments.len());
     let mut put = |number: f64| write!(text, " {number}").unwrap_or(());
     put(policy.base_precision());
     put(1.0 / settings.noise_variance);

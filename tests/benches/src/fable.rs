@@ -40,7 +40,8 @@ impl<'p, T: Scalar> Fable<'p, T> {
     #[inline]
     pub fn decide_scored(&mut self, moment: &Moment<T>) -> Decision {
         let Self { ana, feasible } = self;
-        let (mut user, mut command) = (ana.user(), Command::decide(Request::new(&moment.context, feasible)).scored());
+        let (mut user, mut command) =
+            (ana.user(), Command::decide(Request::new(&moment.context, feasible)).scored());
         user.run(&mut command).expect("a moment of this catalog");
         assert!(command.scores().is_some());
         command.decision(&user).expect("it was decided")

@@ -21,7 +21,8 @@ impl<T: Scalar + ComplexField> Factor<T> for Llt<T> {
     fn update(&mut self, vector: &mut [T], weight: T) {
         let rows = vector.len();
         let vector = MatMut::from_column_major_slice_mut(vector, rows, 1);
-        rank_r_update_clobber(self.0.as_mut(), vector, DiagMut::from_slice_mut(&mut [weight])).expect("positive definite");
+        rank_r_update_clobber(self.0.as_mut(), vector, DiagMut::from_slice_mut(&mut [weight]))
+            .expect("positive definite");
     }
 
     fn solve(&self, x: &mut [T]) {

@@ -116,7 +116,8 @@ fn compare<T: Real>(scalar: &str, turns: usize, report: &mut Report) -> Result<(
     report.at_most(&format!("{scalar} learn / round"), lanes[2].ratio(&lanes[0]), 0.6);
 
     // The defaults: exact standard deviations of all actions, and coins on top of them.
-    let [optimistic, probing] = [Settings::DEFAULT, Settings::PROBING].map(|settings| Policy::<T>::new(&AGENT, settings));
+    let [optimistic, probing] =
+        [Settings::DEFAULT, Settings::PROBING].map(|settings| Policy::<T>::new(&AGENT, settings));
     let (optimistic, probing) = (optimistic?, probing?);
     let mut lanes = [
         apart("fable, a draw", &policy, &moments, |decide, _| decide),
@@ -163,7 +164,10 @@ fn warm_fable<'a, T: Scalar>(policy: &'a Policy<'a, T>, moments: &[Moment<T>]) -
 }
 
 /// Nanoseconds a round, over the next slice of moments.
-fn slice<'m, T: 'm>(moments: &mut impl Iterator<Item = &'m Moment<T>>, round: impl FnMut(&'m Moment<T>)) -> f64 {
+fn slice<'m, T: 'm>(
+    moments: &mut impl Iterator<Item = &'m Moment<T>>,
+    round: impl FnMut(&'m Moment<T>),
+) -> f64 {
     per_round(nanoseconds(|| moments.take(SLICE).for_each(round)))
 }
 
@@ -189,11 +193,18 @@ fn floor<'a, T: Scalar + 'a>(name: &str, policy: &Policy<'_, T>, moments: &'a [M
 /// One loop of a round, again and again.
 fn kernel<'a, T: Scalar + 'a>(name: &str, work: fn(&mut Kernel<T>, &mut [Vec<T>; 2])) -> Lane<'a> {
     let (mut kernel, mut vectors) = (Kernel::<T>::new(AGENT.layout()), [Vec::new(), Vec::new()]);
-    Lane::new(name, move || per_round(nanoseconds(|| (0..SLICE).for_each(|_| work(&mut kernel, &mut vectors)))))
+    Lane::new(name, move || {
+        per_round(nanoseconds(|| (0..SLICE).for_each(|_| work(&mut kernel, &mut vectors))))
+    })
 }
 
 /// Rounds in which eight decisions come first and then their eight rewards, so that the two can be timed apart.
-fn apart<'a, T: Scalar>(name: &str, policy: &'a Policy<'a, T>, moments: &'a [Moment<T>], pick: fn(f64, f64) -> f64) -> Lane<'a> {
+fn apart<'a, T: Scalar>(
+    name: &str,
+    policy: &'a Policy<'a, T>,
+    moments: &'a [Moment<T>],
+    pick: fn(f64, f64) -> f64,
+) -> Lane<'a> {
     timed(name, policy, moments, Fable::decide, pick)
 }
 
@@ -211,7 +222,8 @@ fn timed<'a, T: Scalar>(
         let mut total = 0.0;
         for batch in batches.by_ref().take(SLICE / RING) {
             let mut decided = Vec::with_capacity(RING);
-            let decide = nanoseconds(|| decided.extend(batch.iter().map(|moment| decide(&mut fable, moment))));
+            let decide =
+                nanoseconds(|| decided.extend(batch.iter().map(|moment| decide(&mut fable, moment))));
             let learn = nanoseconds(|| {
                 for (moment, decision) in batch.iter().zip(&decided) {
                     fable.learn(decision.id, moment.rewards[decision.action.index()]);
@@ -263,7 +275,10 @@ fn agree<T: Scalar>(name: &str, scores: &[f64], expected: &[f64]) -> Result<(), 
 /// The processor, and what of it the compiler was allowed to use.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(": ").nth(1));
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .and_then(|rest| rest.split(": ").nth(1));
     let features = [
         ("sse2", cfg!(target_feature = "sse2")),
         ("avx", cfg!(target_feature = "avx")),
@@ -272,6 +287,7 @@ fn machine() -> String {
         ("avx512f", cfg!(target_feature = "avx512f")),
     ];
     let features: Vec<&str> = features.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
-    let debug = if cfg!(debug_assertions) { "\nBuilt without optimization: the numbers mean nothing." } else { "" };
+    let debug =
+        if cfg!(debug_assertions) { "\nBuilt without optimization: the numbers mean nothing." } else { "" };
     format!("Processor: {}\nCompiled for: {}{debug}", model.unwrap_or("unknown"), features.join(" "))
 }

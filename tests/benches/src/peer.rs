@@ -50,8 +50,10 @@ impl Tables {
     #[must_use]
     pub fn new(catalog: &Catalog<'_>) -> Self {
         let absent = u8::try_from(catalog.dimension()).expect("at most 254 coordinates");
-        let telling: Vec<f32> =
-            (1_u8..).map(|signal| f32::from(signal) / 32.0).take(catalog.definition().signals.len()).collect();
+        let telling: Vec<f32> = (1_u8..)
+            .map(|signal| f32::from(signal) / 32.0)
+            .take(catalog.definition().signals.len())
+            .collect();
         let mut source = vec![0; catalog.dimension()];
         let mut features = Vec::new();
         for task in 0..catalog.definition().tasks.len() {
@@ -62,7 +64,8 @@ impl Tables {
                 for (place, (coordinate, value)) in catalog.features(&context, action).enumerate() {
                     row[place] = u8::try_from(coordinate).expect("less than the dimension");
                     let signal = telling.iter().position(|told| told.to_bits() == value.to_bits());
-                    source[coordinate] = signal.map_or(0, |signal| u8::try_from(signal + 1).expect("at most 16"));
+                    source[coordinate] =
+                        signal.map_or(0, |signal| u8::try_from(signal + 1).expect("at most 16"));
                 }
                 row
             });
@@ -105,12 +108,25 @@ impl<'p, T: Scalar, F: Factor<T>, const BORDERED: bool> Peer<'p, T, F, BORDERED>
     pub fn decide(&mut self, moment: &Moment<T>) -> Action {
         self.round += 1;
         let settings = self.policy.settings();
-        let key = Key { seed: settings.seed, user: 0, incarnation: 0, origin: 0, round: self.round, purpose: Purpose::Decision };
+        let key = Key {
+            seed: settings.seed,
+            user: 0,
+            incarnation: 0,
+            origin: 0,
+            round: self.round,
+            purpose: Purpose::Decision,
+        };
         let mut stream = key.stream();
-        self.draw(T::from_f64(settings.exploration.nu(self.round, self.information.len())), || T::from_f32(stream.normal()));
+        self.draw(T::from_f64(settings.exploration.nu(self.round, self.information.len())), || {
+            T::from_f32(stream.normal())
+        });
         let scores = self.score(moment).enumerate();
         let (best, _) = scores.fold((0, None), |(best, highest), (action, score)| {
-            if highest.is_none_or(|highest| score > highest) { (action, Some(score)) } else { (best, highest) }
+            if highest.is_none_or(|highest| score > highest) {
+                (action, Some(score))
+            } else {
+                (best, highest)
+            }
         });
         Action(u16::try_from(best).unwrap_or_default())
     }

@@ -68,7 +68,10 @@ pub struct Table<'t, 'a>(pub &'t [Lane<'a>]);
 
 impl fmt::Display for Table<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| one round | median us | minimum us | ratio | ratio of minima |\n|---|---:|---:|---:|---:|")?;
+        writeln!(
+            f,
+            "| one round | median us | minimum us | ratio | ratio of minima |\n|---|---:|---:|---:|---:|"
+        )?;
         for lane in self.0 {
             let (median, minimum) = (lane.median() / 1e3, lane.minimum() / 1e3);
             let (ratio, of_minima) = (lane.ratio(&self.0[0]), lane.minimum() / self.0[0].minimum());

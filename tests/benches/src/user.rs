@@ -35,11 +35,18 @@ pub fn moments<T: Scalar>(policy: &Policy<'_, T>, task: Option<usize>, count: us
         let context = Context::new(catalog, task, &signals).expect("fits the catalog");
         let actions = || (0..u16::try_from(catalog.actions()).expect("at most 1024")).map(Action);
         let reward = |action| {
-            let residual: f64 = catalog.features(&context, action).map(|(index, value)| taste[index] * f64::from(value)).sum();
+            let residual: f64 = catalog
+                .features(&context, action)
+                .map(|(index, value)| taste[index] * f64::from(value))
+                .sum();
             (policy.baseline(&context, action, None).to_f64() + residual + 0.5 * symmetric()).clamp(-1.0, 1.0)
         };
         let rewards = actions().map(reward).collect();
-        Moment { context, baselines: actions().map(|action| policy.baseline(&context, action, None)).collect(), rewards }
+        Moment {
+            context,
+            baselines: actions().map(|action| policy.baseline(&context, action, None)).collect(),
+            rewards,
+        }
     };
     (0..count).map(moment).collect()
 }
@@ -48,5 +55,7 @@ pub fn moments<T: Scalar>(policy: &Policy<'_, T>, task: Option<usize>, count: us
 /// coordinate is left untouched, which would be skipped and flatter Fable.
 pub fn lessons<T>(moments: &[Moment<T>], count: usize) -> impl Iterator<Item = (usize, Action)> {
     let actions = moments[0].rewards.len();
-    (0..count).map(move |turn| (turn % moments.len(), Action(u16::try_from(turn * 101 % actions).unwrap_or_default())))
+    (0..count).map(move |turn| {
+        (turn % moments.len(), Action(u16::try_from(turn * 101 % actions).unwrap_or_default()))
+    })
 }

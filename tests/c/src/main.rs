@@ -6,12 +6,16 @@
 #[allow(dead_code, reason = "the fingerprint is all that is asked for")]
 mod reminders;
 
-use fable_core::catalog::{AGENT, Block, Catalog, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value};
+use fable_core::catalog::{
+    AGENT, Block, Catalog, Component, Condition, Contrast, Definition, Part, TAU2, Term, Value,
+};
 use fable_core::catalog::{Direction, When};
 use fable_core::explain::Source;
 use fable_core::host::HostLearner;
 use fable_core::preference::{Comparison, Standing, UserRule};
-use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Rule, Settings, Statement, User, user_hash};
+use fable_core::{
+    Action, Context, Exploration, Feasible, Policy, Request, Rule, Settings, Statement, User, user_hash,
+};
 use std::error::Error;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -29,7 +33,10 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
             ],
         )
         .with_null(0),
-        Component::new("speech", &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)]),
+        Component::new(
+            "speech",
+            &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)]
+        ),
     ],
     tasks: &["reading", "dinner"],
     signals: &["daylight"],
@@ -38,7 +45,9 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
     contrasts: &[Contrast::new("warm_over_cold_at_dinner", &[1, 0], &[2, 0])
         .when(Some(1), &[0.1])
         .says("The user likes warm light at dinner.", "")],
-    rules: &[Rule::forbid("calm_dinner", &[Part::new(0, &[2]), Part::new(1, &[1])]).when(Condition::Tasks(&[1]))],
+    rules: &[
+        Rule::forbid("calm_dinner", &[Part::new(0, &[2]), Part::new(1, &[1])]).when(Condition::Tasks(&[1]))
+    ],
 });
 
 /// FNV-1a of everything that was seen.
@@ -78,8 +87,13 @@ struct Scene<'p> {
 impl Scene<'_> {
     fn context(&self, round: usize) -> Outcome<Context> {
         let definition = self.policy.catalog().definition();
-        let signals: Vec<f32> = (0..definition.signals.len()).map(|signal| ((round * 7 + signal * 3) % 5) as f32 / 4.0).collect();
-        Ok(Context::new(self.policy.catalog(), (round % (definition.tasks.len() + 1)).checked_sub(1), &signals)?)
+        let signals: Vec<f32> =
+            (0..definition.signals.len()).map(|signal| ((round * 7 + signal * 3) % 5) as f32 / 4.0).collect();
+        Ok(Context::new(
+            self.policy.catalog(),
+            (round % (definition.tasks.len() + 1)).checked_sub(1),
+            &signals,
+        )?)
     }
 
     fn explain(&mut self, user: &mut User<'_, f32>, id: fable_core::DecisionId) -> Outcome {
@@ -118,7 +132,8 @@ impl Scene<'_> {
         let when = if lamp { When::Task(1) } else { When::Always };
         let second = Direction::prefer(catalog, &[(1, 1)], &[(1, 0)], when)?;
         user.onboard(&Statement { direction: second, response: 1.0, precision: 2.0 })?;
-        let third = Direction::from_names(catalog, &[(if lamp { "light=warm" } else { "style=concise" }, 1.0)])?;
+        let third =
+            Direction::from_names(catalog, &[(if lamp { "light=warm" } else { "style=concise" }, 1.0)])?;
         user.onboard(&Statement { direction: third, response: 0.5, precision: 1.0 })?;
         Ok(())
     }
@@ -166,9 +181,18 @@ impl Scene<'_> {
 
     fn assess(&mut self, user: &mut User<'_, f32>) -> Outcome {
         for contrast in 0..self.policy.catalog().contrasts().len() {
-            let comparison = Comparison::declared(self.policy.catalog(), contrast).ok_or("no such contrast")?;
+            let comparison =
+                Comparison::declared(self.policy.catalog(), contrast).ok_or("no such contrast")?;
             let known = user.assess(&comparison)?;
-            let floats = [known.mean, known.sd, known.probability, known.beta, known.lower, known.upper, known.threshold];
+            let floats = [
+                known.mean,
+                known.sd,
+                known.probability,
+                known.beta,
+                known.lower,
+                known.upper,
+                known.threshold,
+            ];
             for number in floats {
                 self.sum.float(number);
             }

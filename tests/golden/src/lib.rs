@@ -28,36 +28,62 @@ use fable_core::preference::{Comparison, Trial};
 use fable_core::settings::{OnChange, Scale};
 use fable_core::{Exploration, Feasible, Learner, Policy, Request, Scalar, Settings, UserError, user_hash};
 pub use migrate::{NEXT, RENAMES, policies, tau2_migrated};
-pub use records::{EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp};
+pub use records::{
+    EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp,
+};
 pub use resume::resume;
 use script::{AGENT_SCRIPT, Script, TAU2_SCRIPT};
 use user::Person;
 
 /// `tau2` in `f32`.
-pub const TAU2_F32: Outcome =
-    Outcome { decisions: 0x29fe_054b_789b_fee8, state: 0x30ec_6a0f_d93b_cb3c, snapshot: 0x549f_4818_b3c7_b3e9 };
+pub const TAU2_F32: Outcome = Outcome {
+    decisions: 0x29fe_054b_789b_fee8,
+    state: 0x30ec_6a0f_d93b_cb3c,
+    snapshot: 0x549f_4818_b3c7_b3e9,
+};
 /// `tau2` in `f64`.
-pub const TAU2_F64: Outcome =
-    Outcome { decisions: 0xcaa1_bd1d_52be_568c, state: 0xa26d_bc51_0971_bf88, snapshot: 0x1079_e30e_f447_a4f3 };
+pub const TAU2_F64: Outcome = Outcome {
+    decisions: 0xcaa1_bd1d_52be_568c,
+    state: 0xa26d_bc51_0971_bf88,
+    snapshot: 0x1079_e30e_f447_a4f3,
+};
 /// `agent` in `f32`.
-pub const AGENT_F32: Outcome =
-    Outcome { decisions: 0x6b5a_05fc_c3f9_0fd7, state: 0x6dd4_9d74_8afd_6b29, snapshot: 0x90e1_1bdc_7f4c_b969 };
+pub const AGENT_F32: Outcome = Outcome {
+    decisions: 0x6b5a_05fc_c3f9_0fd7,
+    state: 0x6dd4_9d74_8afd_6b29,
+    snapshot: 0x90e1_1bdc_7f4c_b969,
+};
 /// `agent` in `f64`.
-pub const AGENT_F64: Outcome =
-    Outcome { decisions: 0xa7d4_f249_3f64_9d85, state: 0x6745_ddb2_95fd_98ed, snapshot: 0x740c_e9f5_e9c4_416a };
+pub const AGENT_F64: Outcome = Outcome {
+    decisions: 0xa7d4_f249_3f64_9d85,
+    state: 0x6745_ddb2_95fd_98ed,
+    snapshot: 0x740c_e9f5_e9c4_416a,
+};
 
 /// `tau2` in `f32`, adapting.
-pub const TAU2_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x1d10_859f_caac_0bd9, state: 0xa4be_6269_e7b4_247a, snapshot: 0x7d04_fa8a_effe_ed9a };
+pub const TAU2_F32_ADAPTED: Outcome = Outcome {
+    decisions: 0x1d10_859f_caac_0bd9,
+    state: 0xa4be_6269_e7b4_247a,
+    snapshot: 0x7d04_fa8a_effe_ed9a,
+};
 /// `tau2` in `f64`, adapting.
-pub const TAU2_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0xbd3f_a790_16b2_637e, state: 0xf34b_b210_4492_fc2f, snapshot: 0xc7a4_c055_0b1c_5861 };
+pub const TAU2_F64_ADAPTED: Outcome = Outcome {
+    decisions: 0xbd3f_a790_16b2_637e,
+    state: 0xf34b_b210_4492_fc2f,
+    snapshot: 0xc7a4_c055_0b1c_5861,
+};
 /// `agent` in `f32`, adapting.
-pub const AGENT_F32_ADAPTED: Outcome =
-    Outcome { decisions: 0x06d8_7d98_e9b7_644a, state: 0x56c3_8898_0101_acd8, snapshot: 0x98cf_1014_81d6_d875 };
+pub const AGENT_F32_ADAPTED: Outcome = Outcome {
+    decisions: 0x06d8_7d98_e9b7_644a,
+    state: 0x56c3_8898_0101_acd8,
+    snapshot: 0x98cf_1014_81d6_d875,
+};
 /// `agent` in `f64`, adapting.
-pub const AGENT_F64_ADAPTED: Outcome =
-    Outcome { decisions: 0x2d72_d871_a687_8ae9, state: 0x26dc_55f8_fe93_dc68, snapshot: 0x0b94_1ca1_70b4_d3e4 };
+pub const AGENT_F64_ADAPTED: Outcome = Outcome {
+    decisions: 0x2d72_d871_a687_8ae9,
+    state: 0x26dc_55f8_fe93_dc68,
+    snapshot: 0x0b94_1ca1_70b4_d3e4,
+};
 
 /// Everything that adapts, and coins, with an alpha at which they certify something within so few rounds.
 const ADAPTING: Settings<'static> = Settings {
@@ -79,18 +105,30 @@ pub const SEED: u32 = 0x000f_ab1e;
 pub const RING: usize = 8;
 
 /// `tau2` in `f32`, resumed from [`TAU2_F32_SNAPSHOT`].
-pub const TAU2_F32_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0xe7ca_a356_3ee9_9f1d, snapshot: 0x973f_4898_dcb5_dba9 };
+pub const TAU2_F32_RESUMED: Outcome = Outcome {
+    decisions: 0x507c_4f5a_2fea_f8e7,
+    state: 0xe7ca_a356_3ee9_9f1d,
+    snapshot: 0x973f_4898_dcb5_dba9,
+};
 /// `tau2` in `f64`, resumed from [`TAU2_F64_SNAPSHOT`].
-pub const TAU2_F64_RESUMED: Outcome =
-    Outcome { decisions: 0x507c_4f5a_2fea_f8e7, state: 0x601f_1be5_035e_9199, snapshot: 0x9bbb_5cb2_b730_0c92 };
+pub const TAU2_F64_RESUMED: Outcome = Outcome {
+    decisions: 0x507c_4f5a_2fea_f8e7,
+    state: 0x601f_1be5_035e_9199,
+    snapshot: 0x9bbb_5cb2_b730_0c92,
+};
 
 /// `tau2` in `f32`, adapting, and then migrated to [`NEXT`].
-pub const TAU2_F32_MIGRATED: Outcome =
-    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0x093b_3d8b_8314_3c3d, snapshot: 0x64b9_c377_8df5_1724 };
+pub const TAU2_F32_MIGRATED: Outcome = Outcome {
+    decisions: 0x779b_e72f_00c7_fce7,
+    state: 0x093b_3d8b_8314_3c3d,
+    snapshot: 0x64b9_c377_8df5_1724,
+};
 /// `tau2` in `f64`, adapting, and then migrated to [`NEXT`].
-pub const TAU2_F64_MIGRATED: Outcome =
-    Outcome { decisions: 0x779b_e72f_00c7_fce7, state: 0xd7d8_3ba9_a90d_1fdd, snapshot: 0x6718_61a4_5a50_5760 };
+pub const TAU2_F64_MIGRATED: Outcome = Outcome {
+    decisions: 0x779b_e72f_00c7_fce7,
+    state: 0xd7d8_3ba9_a90d_1fdd,
+    snapshot: 0x6718_61a4_5a50_5760,
+};
 
 /// What a run came to, as three hashes (FNV-1a, 64 bits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +145,11 @@ pub struct Outcome {
 /// The hashes in hexadecimal.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "decisions {:016x} state {:016x} snapshot {:016x}", self.decisions, self.state, self.snapshot)
+        write!(
+            f,
+            "decisions {:016x} state {:016x} snapshot {:016x}",
+            self.decisions, self.state, self.snapshot
+        )
     }
 }
 
@@ -115,7 +157,11 @@ impl fmt::Display for Outcome {
 ///
 /// # Panics
 /// When `fable-core` refuses what the run asks for, which is a failure like another outcome.
-pub fn tau2<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RING>, workspace: &mut impl AsMut<[T]>) -> Outcome {
+pub fn tau2<T: Scalar, S: Storage<T>>(
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut impl AsMut<[T]>,
+) -> Outcome {
     run(&TAU2_SCRIPT, Settings::PAPER, seed, learner, workspace)
 }
 
@@ -148,7 +194,11 @@ pub fn agent_adapting<T: Scalar, S: Storage<T>>(
 ///
 /// # Panics
 /// As [`tau2`].
-pub fn agent<T: Scalar, S: Storage<T>>(seed: u32, learner: &mut Learner<T, S, RING>, workspace: &mut impl AsMut<[T]>) -> Outcome {
+pub fn agent<T: Scalar, S: Storage<T>>(
+    seed: u32,
+    learner: &mut Learner<T, S, RING>,
+    workspace: &mut impl AsMut<[T]>,
+) -> Outcome {
     run(&AGENT_SCRIPT, Settings::PAPER, seed, learner, workspace)
 }
 
@@ -256,7 +306,8 @@ fn outcome<T: Scalar, S: Storage<T>>(learner: &Learner<T, S, RING>, decisions: &
     let mut state = Fnv::new();
     learner.posterior().packed().iter().for_each(|number| state.add(number.bits()));
     state.add(learner.posterior().log_det_ratio().to_bits());
-    let (mut snapshot, mut chunk, mut bytes) = (learner.snapshot().expect("a started learner"), [0; 256], Fnv::new());
+    let (mut snapshot, mut chunk, mut bytes) =
+        (learner.snapshot().expect("a started learner"), [0; 256], Fnv::new());
     while let written @ 1.. = snapshot.read(&mut chunk) {
         bytes.add_bytes(&chunk[..written]);
     }

@@ -36,7 +36,14 @@ pub const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
             ]
         ),
     ],
-    blocks: &[Block::pair(1, 2), Block::pair(0, 1), Block::main(2), Block::pair(0, 2), Block::main(1), Block::main(0)],
+    blocks: &[
+        Block::pair(1, 2),
+        Block::pair(0, 1),
+        Block::main(2),
+        Block::pair(0, 2),
+        Block::main(1),
+        Block::main(0)
+    ],
     contrasts: &[
         Contrast::new("concise_over_direct", &[0, 1, 1], &[2, 1, 1]),
         Contrast::new("formal_over_direct", &[1, 1, 1], &[2, 1, 1]),
@@ -74,7 +81,14 @@ pub fn tau2_migrated<T: Scalar, S: Storage<T>, Z: Storage<T>>(
     next.clear();
     let migrated = migration.carry(learner, next, workspace).expect("learners of the two policies");
     let mut decisions = Fnv::new();
-    let counts = [migrated.kept, migrated.added, migrated.removed, migrated.contrasts, migrated.promotions, migrated.waiting];
+    let counts = [
+        migrated.kept,
+        migrated.added,
+        migrated.removed,
+        migrated.contrasts,
+        migrated.promotions,
+        migrated.waiting,
+    ];
     for count in counts {
         decisions.add(u64::from(count));
     }

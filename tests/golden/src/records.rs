@@ -6,7 +6,9 @@ use fable_core::catalog::{ActionSet, ContrastSet, Direction};
 use fable_core::journal::{Event, Observation};
 use fable_core::posterior::Storage;
 use fable_core::preference::{Certifier, Probe, Probes, Verdict};
-use fable_core::{Action, Context, Feasible, Learner, Policy, Promotion, Request, Settings, Statement, user_hash};
+use fable_core::{
+    Action, Context, Feasible, Learner, Policy, Promotion, Request, Settings, Statement, user_hash,
+};
 
 /// The learner at the end of the run `tau2` in `f32`.
 pub const TAU2_F32_SNAPSHOT: &[u8] = include_bytes!("../records/tau2_f32.snapshot");
@@ -24,12 +26,22 @@ pub fn events() -> [Event; 16] {
     let context = Context::new(&AGENT, Some(9), &[0.125, 1.0, 0.1, 0.75]).expect("a context of the catalog");
     let nowhere = Context::new(&AGENT, None, &[0.0, 0.5, 0.25, 1.0]).expect("a context of the catalog");
     let direction = Direction::new(&AGENT, [(7, 1.0), (253, -0.5)]).expect("coordinates of the catalog");
-    let observation = Observation { context: nowhere, action: Action(7), baseline: -0.125, reward: 0.625, weight: 0.5 };
+    let observation =
+        Observation { context: nowhere, action: Action(7), baseline: -0.125, reward: 0.625, weight: 0.5 };
     let mut set = ActionSet::first(70);
     set.remove(Action(3));
     let (contrast, verdict, valid, evidence) = (4, Verdict::Against, true, 321);
-    let promotion =
-        Promotion { contrast, verdict, valid, by: Certifier::Ellipsoid, round: 512, at: 77, evidence, lower: -0.5, upper: -0.25 };
+    let promotion = Promotion {
+        contrast,
+        verdict,
+        valid,
+        by: Certifier::Ellipsoid,
+        round: 512,
+        at: 77,
+        evidence,
+        lower: -0.5,
+        upper: -0.25,
+    };
     let mut coins = Probes::new();
     coins.extend([Probe { contrast: 6, expected: 0.25 }, Probe { contrast: 0, expected: -0.1 }]);
     let mut probed = ContrastSet::EMPTY;
@@ -38,7 +50,14 @@ pub fn events() -> [Event; 16] {
         Event::Permissions(AGENT.all_actions()),
         Event::Permissions(set),
         Event::Onboarding(Statement { direction, response: 0.75, precision: 4.0 }),
-        Event::Decision { round: 70_000, action: Action(179), baseline: 0.1, context, at: 1_790_000_000, coins: Probes::new() },
+        Event::Decision {
+            round: 70_000,
+            action: Action(179),
+            baseline: 0.1,
+            context,
+            at: 1_790_000_000,
+            coins: Probes::new(),
+        },
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
         Event::Feedback { round: 1, reward: 1.0, weight: 0.25 },
         Event::Observation(observation),
@@ -79,7 +98,13 @@ pub const LAMP_PRIOR: &[u8] = include_bytes!("../records/lamp_f32.prior");
 /// # Panics
 /// When `fable-core` refuses what the life asks for.
 pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mut impl AsMut<[f32]>) {
-    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: Some(1.0), ..Settings::PAPER };
+    let lax = Settings {
+        alpha: 0.5,
+        prior_radius: Some(0.0),
+        min_evidence: 1,
+        base_precision: Some(1.0),
+        ..Settings::PAPER
+    };
     let policy = Policy::new(&LAMP, lax).expect("settings in range");
     learner.start(&policy, user_hash("lamp")).expect("storage of the right length");
     let mut user = learner.bind(&policy, workspace).expect("a started learner");

@@ -25,7 +25,8 @@ pub(crate) struct Stated {
 
 impl Stated {
     pub(crate) fn statement(&self, catalog: &Catalog<'_>) -> Statement {
-        let direction = Direction::prefer(catalog, self.prefer, self.over, self.when).expect("values of the catalog");
+        let direction =
+            Direction::prefer(catalog, self.prefer, self.over, self.when).expect("values of the catalog");
         Statement { direction, response: self.response, precision: self.precision }
     }
 }
@@ -54,7 +55,10 @@ pub(crate) const TAU2_SCRIPT: Script = Script {
         &[],
         &[],
         &[Rule::forbid("offline", &[Part::new(1, &[tau2::Tool::Verify.index()])])],
-        &[Rule::require("new customer", &[Part::new(2, &[tau2::Style::Direct.index(), tau2::Style::Guided.index()])])],
+        &[Rule::require(
+            "new customer",
+            &[Part::new(2, &[tau2::Style::Direct.index(), tau2::Style::Guided.index()])],
+        )],
         &[
             Rule::only("quick", &[Part::new(0, &[tau2::Memory::CurrentTurn.index()])]),
             Rule::only("careful", &[Part::new(1, &[tau2::Tool::AskIfMissing.index()])]),
@@ -101,7 +105,10 @@ pub(crate) const AGENT_SCRIPT: Script = Script {
             Rule::require("payment", &[Part::new(agent::STYLE, &[agent::Style::ConfirmFirst.index()])]),
         ],
         &[
-            Rule::only("short", &[Part::new(agent::STYLE, &[agent::Style::Direct.index(), agent::Style::Concise.index()])]),
+            Rule::only(
+                "short",
+                &[Part::new(agent::STYLE, &[agent::Style::Direct.index(), agent::Style::Concise.index()])],
+            ),
             Rule::only("asking", &[Part::new(agent::TOOL, &[agent::Tool::AskUser.index()])]),
         ],
     ],

@@ -41,7 +41,8 @@ impl Person {
             *signal = self.numbers.byte();
             *fraction = f32::from(*signal) / 256.0;
         }
-        let context = Context::new(self.catalog, task, &fractions[..definition.signals.len()]).expect("signals in range");
+        let context = Context::new(self.catalog, task, &fractions[..definition.signals.len()])
+            .expect("signals in range");
         Request { signals, context }
     }
 

@@ -65,8 +65,10 @@ impl Graph {
             if knots.iter().any(|knot| knot.contains(module)) {
                 continue;
             }
-            let mutual = |other: &&String| self.way(module, other).is_some() && self.way(other, module).is_some();
-            let knot: BTreeSet<String> = self.modules.iter().filter(mutual).cloned().chain([module.clone()]).collect();
+            let mutual =
+                |other: &&String| self.way(module, other).is_some() && self.way(other, module).is_some();
+            let knot: BTreeSet<String> =
+                self.modules.iter().filter(mutual).cloned().chain([module.clone()]).collect();
             if knot.len() > 1 {
                 knots.push(knot);
             }
@@ -96,8 +98,10 @@ impl Graph {
     #[must_use]
     pub fn describe_cycles(&self) -> String {
         let knots = self.knots();
-        let mut text: Vec<String> =
-            knots.iter().map(|knot| format!("a knot of {}: {}", knot.len(), Vec::from_iter(knot.clone()).join(", "))).collect();
+        let mut text: Vec<String> = knots
+            .iter()
+            .map(|knot| format!("a knot of {}: {}", knot.len(), Vec::from_iter(knot.clone()).join(", ")))
+            .collect();
         for cycle in self.cycles() {
             text.push(format!("cycle: {}", cycle.join(" -> ")));
             for pair in cycle.windows(2) {
@@ -113,8 +117,9 @@ impl Graph {
     /// module, and every use that points up. Within a layer modules may use each other.
     #[must_use]
     pub fn against(&self, layers: &[(&str, &[&str])]) -> Vec<String> {
-        let heights =
-            |module: &str| -> Vec<usize> { (0..layers.len()).filter(|height| layers[*height].1.contains(&module)).collect() };
+        let heights = |module: &str| -> Vec<usize> {
+            (0..layers.len()).filter(|height| layers[*height].1.contains(&module)).collect()
+        };
         let mut faults: Vec<String> = Vec::new();
         for module in &self.modules {
             match heights(module).len() {
@@ -123,14 +128,20 @@ impl Graph {
                 count => faults.push(format!("{module} stands in {count} layers")),
             }
         }
-        for name in layers.iter().flat_map(|(_, names)| *names).filter(|name| !self.modules.contains(**name)) {
+        for name in layers.iter().flat_map(|(_, names)| *names).filter(|name| !self.modules.contains(**name))
+        {
             faults.push(format!("{name} stands in a layer, but there is no such module"));
         }
         for ((from, to), sites) in &self.edges {
             let (Some(low), Some(high)) = (heights(from).pop(), heights(to).pop()) else { continue };
             if high > low {
                 let places: Vec<String> = sites.iter().map(|site| format!("\n  {site}")).collect();
-                faults.push(format!("{from} ({}) points up to {to} ({}){}", layers[low].0, layers[high].0, places.concat()));
+                faults.push(format!(
+                    "{from} ({}) points up to {to} ({}){}",
+                    layers[low].0,
+                    layers[high].0,
+                    places.concat()
+                ));
             }
         }
         faults

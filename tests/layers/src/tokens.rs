@@ -25,7 +25,9 @@ pub(crate) fn read(source: &str) -> Vec<Token> {
     while index < characters.len() {
         let start = index;
         match at(index) {
-            '/' if at(index + 1) == '/' => index += characters[index..].iter().take_while(|c| **c != '\n').count(),
+            '/' if at(index + 1) == '/' => {
+                index += characters[index..].iter().take_while(|c| **c != '\n').count()
+            }
             '/' if at(index + 1) == '*' => index = block_comment(&characters, index),
             '"' => index = string(&characters, index + 1),
             'r' | 'b' | 'c' if raw_string(&characters, index).is_some() => {
@@ -33,7 +35,9 @@ pub(crate) fn read(source: &str) -> Vec<Token> {
             }
             'b' | 'c' if at(index + 1) == '"' => index = string(&characters, index + 2),
             // A character, or else a lifetime.
-            '\'' if at(index + 1) == '\\' => index += 3 + characters[index + 3..].iter().take_while(|c| **c != '\'').count() + 1,
+            '\'' if at(index + 1) == '\\' => {
+                index += 3 + characters[index + 3..].iter().take_while(|c| **c != '\'').count() + 1
+            }
             '\'' if at(index + 2) == '\'' => index += 3,
             c if c.is_alphanumeric() || c == '_' => {
                 index += characters[index..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
@@ -88,7 +92,9 @@ fn raw_string(characters: &[char], index: usize) -> Option<usize> {
     if characters[index + prefix - 1] != 'r' || characters.get(start) != Some(&'"') {
         return None;
     }
-    let ends =
-        |end: usize| characters[end] == '"' && characters[end + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes;
+    let ends = |end: usize| {
+        characters[end] == '"'
+            && characters[end + 1..].iter().take(hashes).filter(|c| **c == '#').count() == hashes
+    };
     (start + 1..characters.len()).find(|end| ends(*end)).map(|end| end + 1 + hashes)
 }

@@ -32,7 +32,11 @@ pub fn read_tree(root: &Path) -> io::Result<Graph> {
     for file in &files {
         let module = module_of(file.strip_prefix(root).unwrap_or(file));
         let tokens = tokens::read(&std::fs::read_to_string(file)?);
-        Walk { file, tokens: &tokens, modules: &mut modules, mentions: &mut mentions }.block(&module, 0, tokens.len());
+        Walk { file, tokens: &tokens, modules: &mut modules, mentions: &mut mentions }.block(
+            &module,
+            0,
+            tokens.len(),
+        );
         modules.insert(module);
     }
     Ok(graph(&modules, &mentions))
@@ -52,7 +56,8 @@ fn list(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 
 /// `a/mod.rs` and `a.rs` are both `a`, `lib.rs` and `main.rs` the root.
 fn module_of(file: &Path) -> Module {
-    let mut module: Module = file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let mut module: Module =
+        file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let depth = module.len();
     if module.last().is_some_and(|last| last == "mod" || (depth == 1 && (last == "lib" || last == "main"))) {
         module.pop();
@@ -112,7 +117,8 @@ impl Walk<'_> {
     /// Whether an attribute, given from its bracket on, is `cfg` of `test`, and not of `not(test)`.
     fn is_for_tests(&self, open: usize) -> bool {
         let inside = open + 1..self.after_group(open);
-        self.is(open + 1, "cfg") && inside.into_iter().any(|index| self.is(index, "test") && !self.is(index - 2, "not"))
+        self.is(open + 1, "cfg")
+            && inside.into_iter().any(|index| self.is(index, "test") && !self.is(index - 2, "not"))
     }
 
     fn block(&mut self, module: &Module, start: usize, end: usize) {
@@ -129,7 +135,8 @@ impl Walk<'_> {
                     index = self.after_group(open);
                 }
             } else if self.is(index, "mod") && self.word(index + 1).is_some() {
-                let inline: Module = module.iter().cloned().chain(self.word(index + 1).map(str::to_owned)).collect();
+                let inline: Module =
+                    module.iter().cloned().chain(self.word(index + 1).map(str::to_owned)).collect();
                 if self.is(index + 2, "{") {
                     let after = self.after_group(index + 2);
                     self.block(&inline, index + 3, after - 1);
@@ -154,7 +161,8 @@ impl Walk<'_> {
 
     /// A path of two words or more, not within a longer one, and not the `in` of a visibility.
     fn begins_path(&self, index: usize) -> bool {
-        let before = index.checked_sub(1).and_then(|before| self.tokens.get(before)).map_or("", |token| &token.text);
+        let before =
+            index.checked_sub(1).and_then(|before| self.tokens.get(before)).map_or("", |token| &token.text);
         self.word(index).is_some() && self.is(index + 1, "::") && !matches!(before, "::" | "in" | ".")
     }
 
@@ -244,7 +252,11 @@ fn graph(modules: &BTreeSet<Module>, mentions: &[Mention]) -> Graph {
         let Some(from) = mention.module.first() else { continue };
         let Some(path) = resolve(modules, &mention.module, &mention.path) else { continue };
         let Some(first) = path.first() else { continue };
-        let to = if graph.modules.contains(first) { first } else { exported.get(first).map_or(first, |path| &path[0]) };
+        let to = if graph.modules.contains(first) {
+            first
+        } else {
+            exported.get(first).map_or(first, |path| &path[0])
+        };
         if to != from && graph.modules.contains(to) {
             graph.edges.entry((from.clone(), to.clone())).or_default().insert(mention.site.clone());
         }

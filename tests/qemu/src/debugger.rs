@@ -69,7 +69,8 @@ impl Debugger {
     fn registers(&mut self) -> io::Result<Vec<u32>> {
         let text = self.ask("g")?;
         let word = |digits: &[u8]| {
-            let value = std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let value =
+                std::str::from_utf8(digits).ok().and_then(|digits| u32::from_str_radix(digits, 16).ok());
             value.map(u32::swap_bytes).ok_or_else(|| io::Error::other("a register is no number"))
         };
         text.as_bytes().chunks_exact(8).map(word).collect()
@@ -81,7 +82,11 @@ impl Debugger {
             let _ = write!(packet, "{:08x}", word.swap_bytes()); // writing to a String cannot fail
         }
         let answer = self.ask(&packet)?;
-        if answer == "OK" { Ok(()) } else { Err(io::Error::other(format!("the registers were not set: {answer}"))) }
+        if answer == "OK" {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!("the registers were not set: {answer}")))
+        }
     }
 
     /// Sends a packet, which is its text between `$` and `#` and the sum of its bytes, and returns the answer to it.

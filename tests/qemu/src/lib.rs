@@ -94,8 +94,20 @@ impl Board {
         let qemu = Command::new(machine.next().unwrap_or_default())
             .args(machine)
             .arg(&image)
-            .args(["-chardev", "socket,path=debugger,server=on,wait=off,id=debugger", "-gdb", "chardev:debugger"])
-            .args(["-display", "none", "-serial", "unix:uart,server=on,wait=off", "-monitor", "unix:monitor,server=on,wait=off"])
+            .args([
+                "-chardev",
+                "socket,path=debugger,server=on,wait=off,id=debugger",
+                "-gdb",
+                "chardev:debugger",
+            ])
+            .args([
+                "-display",
+                "none",
+                "-serial",
+                "unix:uart,server=on,wait=off",
+                "-monitor",
+                "unix:monitor,server=on,wait=off",
+            ])
             .args(["-semihosting-config", "enable=on,target=native"])
             .current_dir(folder)
             .stdin(Stdio::null())
@@ -127,7 +139,8 @@ impl Running {
         loop {
             let port = self.port().map_err(DeviceError::Port)?;
             match Device::open(port) {
-                Err(DeviceError::Silent | DeviceError::Closed) if started.elapsed() < Duration::from_secs(20) => {}
+                Err(DeviceError::Silent | DeviceError::Closed)
+                    if started.elapsed() < Duration::from_secs(20) => {}
                 device => return device,
             }
         }
@@ -223,7 +236,9 @@ fn connect(path: &Path) -> io::Result<UnixStream> {
     let started = Instant::now();
     loop {
         match UnixStream::connect(path) {
-            Err(_) if started.elapsed() < Duration::from_secs(10) => std::thread::sleep(Duration::from_millis(10)),
+            Err(_) if started.elapsed() < Duration::from_secs(10) => {
+                std::thread::sleep(Duration::from_millis(10))
+            }
             port => return port,
         }
     }

@@ -82,7 +82,8 @@ fn play(services: &[HttpService], shape: Shape, mut dice: Dice) -> Vec<Duration>
             }
             let reward = dice.unit() - 0.5;
             slot.sent = Instant::now();
-            slot.clients[slot.service].begin("/v1/feedback", &format!(r#"{{"decision":"{decision}","reward":{reward}}}"#));
+            slot.clients[slot.service]
+                .begin("/v1/feedback", &format!(r#"{{"decision":"{decision}","reward":{reward}}}"#));
         }
         for slot in &mut slots {
             let Learned { observations } = answer(slot, &mut times);

@@ -55,7 +55,10 @@ pub fn frames(bytes: &[u8]) -> Vec<Frame> {
         let end = at + 28 + 12 + sealed;
         if (1..=10).contains(&word(at + 8))
             && end <= bytes.len()
-            && word(at) == fable_core::record::checksum(&[&(at as u64).to_le_bytes(), &bytes[at + 4..at + 28]].concat())
+            && word(at)
+                == fable_core::record::checksum(
+                    &[&(at as u64).to_le_bytes(), &bytes[at + 4..at + 28]].concat(),
+                )
         {
             found.push(Frame {
                 offset: at,

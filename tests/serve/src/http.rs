@@ -23,7 +23,11 @@ impl HttpService {
     ///
     /// # Panics
     /// When it cannot be started.
-    pub fn start<A: AsRef<OsStr>>(fable: &Path, arguments: impl IntoIterator<Item = A>, variables: &[(&str, &str)]) -> Self {
+    pub fn start<A: AsRef<OsStr>>(
+        fable: &Path,
+        arguments: impl IntoIterator<Item = A>,
+        variables: &[(&str, &str)],
+    ) -> Self {
         Self::start_command(fable, &["serve", "--http", "127.0.0.1:0"], arguments, variables)
     }
 
@@ -70,7 +74,13 @@ impl HttpService {
     /// # Panics
     /// When that is not possible.
     pub fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args(["-s", signal, &self.child.id().to_string()]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-s", signal, &self.child.id().to_string()])
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// Waits for its end.
@@ -183,7 +193,8 @@ impl<S: Read + Write> Client<S> {
     /// Posts JSON without waiting for the answer.
     pub fn begin(&mut self, path: &str, body: &str) {
         let (more, length) = (&self.headers, body.len());
-        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}");
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}");
         self.send(format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes());
     }
 

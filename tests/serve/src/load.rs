@@ -66,7 +66,15 @@ impl Load {
     pub fn new(users: usize) -> Self {
         let names: Vec<String> = (0..users).map(|user| format!("user-{user:06}")).collect();
         let hashes = names.iter().map(|name| user_hash(name)).collect();
-        Self { names, hashes, begun: vec![0; users], learned: vec![0; users], turn: 0..users, next: 0, rounds: 0 }
+        Self {
+            names,
+            hashes,
+            begun: vec![0; users],
+            learned: vec![0; users],
+            turn: 0..users,
+            next: 0,
+            rounds: 0,
+        }
     }
 
     /// The name of a user.
@@ -82,7 +90,10 @@ impl Load {
         self.rounds += 1;
         let (task, risk, need) = (TASKS[round % 4], (round % 10) as f64 / 10.0, (round % 7) as f64 / 7.0);
         let name = &self.names[user];
-        let _ = write!(lines, r#"{{"op":"decide","user":"{name}","context":{{"task":"{task}","risk":{risk},"ambiguity":0.25,"#);
+        let _ = write!(
+            lines,
+            r#"{{"op":"decide","user":"{name}","context":{{"task":"{task}","risk":{risk},"ambiguity":0.25,"#
+        );
         let _ = write!(lines, r#""memory_need":{need},"tool_need":0.7}}"#);
         // One request in four has a rule.
         let offline = round % 4 == 1;

@@ -6,12 +6,14 @@ use fable_core::catalog::ContrastSet;
 use fable_core::explain::Source;
 use fable_core::host::{HOST_CAPACITY, HostLearner};
 use fable_core::journal::{Command, Event, Observation, State};
-use fable_core::preference::{Assessment, Certifier, Comparison, Standing, Trial, Verdict, is_promotion_check_due};
+use fable_core::preference::{
+    Assessment, Certifier, Comparison, Standing, Trial, Verdict, is_promotion_check_due,
+};
 use fable_core::record::{Header, Kind};
 use fable_core::settings::Deadline;
 use fable_core::{
-    Action, Catalog, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule, Scalar, Settings,
-    Statement, User, UserError, user_hash,
+    Action, Catalog, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule,
+    Scalar, Settings, Statement, User, UserError, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -127,7 +129,8 @@ impl<T: Scalar> Oracle<T> {
     }
 
     fn owner(&mut self, id: DecisionId) -> Result<&mut Life<T>, &'static str> {
-        let name = self.names.get(&id.user).cloned().filter(|name| self.knows(name)).ok_or("unknown_decision")?;
+        let name =
+            self.names.get(&id.user).cloned().filter(|name| self.knows(name)).ok_or("unknown_decision")?;
         Ok(self.lives.get_mut(&name).unwrap())
     }
 
@@ -167,7 +170,9 @@ impl<T: Scalar> Oracle<T> {
             let step = user.next(&mut command).map_err(code)?.unwrap();
             match step.event() {
                 Event::Decision { coins, .. } => break coins.clone(),
-                Event::Expiry { round, imputed: Some(reward) } => drop(life.learned.insert(*round, (*reward, 1.0, true))),
+                Event::Expiry { round, imputed: Some(reward) } => {
+                    drop(life.learned.insert(*round, (*reward, 1.0, true)))
+                }
                 _ => {}
             }
             step.apply();
@@ -231,7 +236,13 @@ impl<T: Scalar> Oracle<T> {
     ///
     /// # Panics
     /// When the learner contradicts itself.
-    pub fn recommend(&mut self, name: &str, context: &Context, rules: &[Rule<'_>], defaults: Option<&[f64]>) -> Expected {
+    pub fn recommend(
+        &mut self,
+        name: &str,
+        context: &Context,
+        rules: &[Rule<'_>],
+        defaults: Option<&[f64]>,
+    ) -> Expected {
         let catalog = self.catalog();
         let feasible = Feasible::new(catalog, rules).map_err(|_| "infeasible")?;
         let mut user = self.life(name).user.user();
@@ -251,7 +262,9 @@ impl<T: Scalar> Oracle<T> {
         let mut instruction = String::new();
         catalog.instruct(action, &mut instruction).unwrap();
         let action = named(catalog, action);
-        Ok(json!({ "action": action, "instruction": instruction, "score": score.to_f64(), "feasible": feasible.len() }))
+        Ok(
+            json!({ "action": action, "instruction": instruction, "score": score.to_f64(), "feasible": feasible.len() }),
+        )
     }
 
     /// `feedback`
@@ -280,7 +293,8 @@ impl<T: Scalar> Oracle<T> {
         let life = self.life(name);
         let mut user = life.user.user();
         if defaults.is_some() {
-            user.run(&mut Command::observe(context, action, reward).with_defaults(defaults).at(at)).map_err(code)?;
+            user.run(&mut Command::observe(context, action, reward).with_defaults(defaults).at(at))
+                .map_err(code)?;
         } else {
             user.observe_at(context, action, reward, at).map_err(code)?;
         }
@@ -299,7 +313,11 @@ impl<T: Scalar> Oracle<T> {
         let (reward, weight, imputed) = *learned.ok_or("not_learned")?;
         let observation = Observation { context, action, baseline, reward, weight };
         let probed = if imputed { ContrastSet::EMPTY } else { probed };
-        life.user.user().check(&Event::Unlearn { observation, imputed, kept: 1.0, probed }).map_err(code)?.apply();
+        life.user
+            .user()
+            .check(&Event::Unlearn { observation, imputed, kept: 1.0, probed })
+            .map_err(code)?
+            .apply();
         life.unlearned.insert(id.round);
         Ok(json!({ "observations": life.user.state().observations() }))
     }
@@ -309,12 +327,14 @@ impl<T: Scalar> Oracle<T> {
         let life = self.life(name);
         let bounded = !matches!(life.user.policy().settings().deadline, Deadline::None);
         let user = life.user.user();
-        let mut rounds: Vec<u32> = life.decided.keys().copied().filter(|round| !life.learned.contains_key(round)).collect();
+        let mut rounds: Vec<u32> =
+            life.decided.keys().copied().filter(|round| !life.learned.contains_key(round)).collect();
         rounds.retain(|round| round + HOST_CAPACITY as u32 > user.state().rounds());
         rounds.sort_unstable();
         let own: Vec<String> = rounds.iter().map(|round| user.id(*round).to_string()).collect();
         // What has passed its deadline is known to the learner alone.
-        let waiting: Vec<String> = if bounded { user.waiting(at).map(|id| id.to_string()).collect() } else { own };
+        let waiting: Vec<String> =
+            if bounded { user.waiting(at).map(|id| id.to_string()).collect() } else { own };
         Ok(json!({ "waiting": waiting }))
     }
 
@@ -330,9 +350,11 @@ impl<T: Scalar> Oracle<T> {
         let mut mean = vec![T::ZERO; catalog.dimension()];
         posterior.mean(scratch, &mut mean).unwrap();
         let name = |index| catalog.coordinate_name(index).unwrap().to_string();
-        let means: Map<String, Value> = (0..).zip(&mean).map(|(index, mean)| (name(index), mean.to_f64().into())).collect();
+        let means: Map<String, Value> =
+            (0..).zip(&mean).map(|(index, mean)| (name(index), mean.to_f64().into())).collect();
         let mut sd = |index| posterior.marginal_variance(scratch, index).unwrap().to_f64().sqrt();
-        let sds: Map<String, Value> = (0..catalog.dimension()).map(|index| (name(index), sd(index).into())).collect();
+        let sds: Map<String, Value> =
+            (0..catalog.dimension()).map(|index| (name(index), sd(index).into())).collect();
         Ok(json!({
             "rounds": life.user.state().rounds(),
             "observations": life.user.state().observations(),
@@ -359,8 +381,10 @@ impl<T: Scalar> Oracle<T> {
         let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, .. } =
             self.life(name).user.user().assess(comparison).map_err(code)?;
         let promoted = verdict.sign();
-        Ok(json!({ "mean": mean, "sd": sd, "probability": probability, "lower": lower, "upper": upper, "beta": beta,
-            "evidence": evidence, "valid": valid, "promoted": promoted }))
+        Ok(
+            json!({ "mean": mean, "sd": sd, "probability": probability, "lower": lower, "upper": upper, "beta": beta,
+            "evidence": evidence, "valid": valid, "promoted": promoted }),
+        )
     }
 
     /// `explain`
@@ -368,7 +392,9 @@ impl<T: Scalar> Oracle<T> {
         let catalog = self.catalog();
         let mut user = self.owner(id)?.user.user();
         let why = user.explain(id, defaults, against).map_err(code)?;
-        let name = |index: Option<usize>| index.and_then(|index| catalog.coordinate_name(index)).map(|name| name.to_string());
+        let name = |index: Option<usize>| {
+            index.and_then(|index| catalog.coordinate_name(index)).map(|name| name.to_string())
+        };
         let shares = why.shares().map(|share| {
             let part = match share.source {
                 Source::Default => "default",
@@ -423,7 +449,10 @@ impl<T: Scalar> Oracle<T> {
                 "round": promotion.round, "at": promotion.at, "evidence": promotion.evidence, "by": by,
                 "lower": f64::from(promotion.lower), "upper": f64::from(promotion.upper),
             });
-            entry.as_object_mut().unwrap().append(&mut tried(&user.trial(promotion.contrast.into()).unwrap()));
+            entry
+                .as_object_mut()
+                .unwrap()
+                .append(&mut tried(&user.trial(promotion.contrast.into()).unwrap()));
             entries.push(entry);
         }
         let mut text = String::new();
@@ -458,7 +487,8 @@ impl<T: Scalar> Oracle<T> {
     pub fn recall(&mut self, name: &str) -> Expected {
         let exchanges = &self.life(name).exchanges;
         let recent = &exchanges[exchanges.len().saturating_sub(RECENT)..];
-        let line = |kept: &Value| format!("{{\"user\":{},\"assistant\":{}}}\n", kept["request"], kept["answer"]);
+        let line =
+            |kept: &Value| format!("{{\"user\":{},\"assistant\":{}}}\n", kept["request"], kept["answer"]);
         let lines: String = recent.iter().map(line).collect();
         let what = "arlier exchanges with this user";
         let text = format!("E{what}, for reference only, one JSON object a line:\n{lines}End of e{what}.");
@@ -508,6 +538,10 @@ pub fn named(catalog: &Catalog<'_>, action: Action) -> Value {
     let values = catalog.values(action).unwrap_or_default();
     let values = catalog.definition().components.iter().zip(&values);
     Value::Object(
-        values.map(|(component, value)| (component.name.into(), component.values[usize::from(*value)].name.into())).collect(),
+        values
+            .map(|(component, value)| {
+                (component.name.into(), component.values[usize::from(*value)].name.into())
+            })
+            .collect(),
     )
 }

@@ -88,9 +88,15 @@ impl Sent {
     /// # Panics
     /// When it is not the expected one.
     pub fn check(&self, line: &str) {
-        let mut answer: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"));
-        assert!(line.starts_with(&format!("{{\"id\":{},", self.number)), "{line} is not the answer to {}", self.number);
+        let mut answer: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}"));
+        assert!(
+            line.starts_with(&format!("{{\"id\":{},", self.number)),
+            "{line} is not the answer to {}",
+            self.number
+        );
         answer.as_object_mut().unwrap().remove("id");
-        compare(&self.expected, &answer).unwrap_or_else(|message| panic!("step {}, {:?}\n{message}", self.number, self.step));
+        compare(&self.expected, &answer)
+            .unwrap_or_else(|message| panic!("step {}, {:?}\n{message}", self.number, self.step));
     }
 }

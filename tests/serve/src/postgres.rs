@@ -17,7 +17,8 @@ pub const PASSWORD: &str = "an elephant/never:forgets";
 /// The same in a URL.
 pub const PASSWORD_IN_URL: &str = "an%20elephant%2Fnever%3Aforgets";
 
-const MISSING: &str = "PostgreSQL is not installed; on Debian: apt-get install postgresql. Without it: FABLE_NO_POSTGRES=1";
+const MISSING: &str =
+    "PostgreSQL is not installed; on Debian: apt-get install postgresql. Without it: FABLE_NO_POSTGRES=1";
 
 /// A running server.
 #[derive(Debug)]
@@ -63,10 +64,16 @@ impl Postgres {
             return None;
         }
         let versions = fs::read_dir("/usr/lib/postgresql").expect(MISSING).flatten();
-        let newest = versions.map(|version| version.path().join("bin")).filter(|programs| programs.join("initdb").exists()).max();
+        let newest = versions
+            .map(|version| version.path().join("bin"))
+            .filter(|programs| programs.join("initdb").exists())
+            .max();
         let programs = newest.expect(MISSING);
         let folder = tempfile::tempdir().expect("there has to be a temporary folder");
-        let port = TcpListener::bind(("127.0.0.1", 0)).and_then(|socket| socket.local_addr()).expect("a free port").port();
+        let port = TcpListener::bind(("127.0.0.1", 0))
+            .and_then(|socket| socket.local_addr())
+            .expect("a free port")
+            .port();
         let server = Self { folder, programs, port, databases: AtomicU32::new(0) };
         server.make();
         server.resume();
@@ -99,13 +106,17 @@ impl Postgres {
         fs::write(&password, PASSWORD).expect("a temporary file");
         let mut initdb = self.command(&self.programs.join("initdb"));
         initdb.arg("-D").arg(self.data()).args(["-U", "postgres", "-E", "UTF8", "--locale=C", "-N"]);
-        initdb.args(["--auth-local=trust", "--auth-host=scram-sha-256"]).arg(format!("--pwfile={}", password.display()));
+        initdb
+            .args(["--auth-local=trust", "--auth-host=scram-sha-256"])
+            .arg(format!("--pwfile={}", password.display()));
         run(&mut initdb);
         self.certify();
-        let mut settings =
-            String::from("\nlisten_addresses = '127.0.0.1'\nmax_connections = 200\nshared_buffers = '64MB'\nssl = on\n");
+        let mut settings = String::from(
+            "\nlisten_addresses = '127.0.0.1'\nmax_connections = 200\nshared_buffers = '64MB'\nssl = on\n",
+        );
         let _ = writeln!(settings, "port = {}\nunix_socket_directories = '{}'", self.port, own.display());
-        let _ = writeln!(settings, "ssl_cert_file = '{0}/tls.pem'\nssl_key_file = '{0}/tls.key'", own.display());
+        let _ =
+            writeln!(settings, "ssl_cert_file = '{0}/tls.pem'\nssl_key_file = '{0}/tls.key'", own.display());
         let file = self.data().join("postgresql.conf");
         let all = fs::read_to_string(&file).expect("the server's settings") + &settings;
         fs::write(&file, all).expect("the server's settings");
@@ -119,7 +130,17 @@ impl Postgres {
             basicConstraints = critical, CA:FALSE\nsubjectAltName = DNS:localhost, IP:127.0.0.1\n";
         fs::write(&config, text).expect("a temporary file");
         let mut openssl = self.command(Path::new("openssl"));
-        openssl.args(["req", "-x509", "-nodes", "-days", "2", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]);
+        openssl.args([
+            "req",
+            "-x509",
+            "-nodes",
+            "-days",
+            "2",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:P-256",
+        ]);
         openssl.arg("-config").arg(config).args(["-keyout", "tls.key", "-out", "tls.pem"]);
         run(&mut openssl);
     }
@@ -141,7 +162,12 @@ impl Postgres {
     /// # Panics
     /// If it does not end.
     pub fn stop(&self) {
-        run(self.command(&self.programs.join("pg_ctl")).arg("-D").arg(self.data()).args(["-m", "immediate", "-w", "stop"]));
+        run(self.command(&self.programs.join("pg_ctl")).arg("-D").arg(self.data()).args([
+            "-m",
+            "immediate",
+            "-w",
+            "stop",
+        ]));
     }
 
     /// Starts it again.
@@ -150,7 +176,12 @@ impl Postgres {
     /// If it does not start.
     pub fn resume(&self) {
         let mut command = self.command(&self.programs.join("pg_ctl"));
-        command.arg("-D").arg(self.data()).arg("-l").arg(self.folder.path().join("log")).args(["-w", "-s", "start"]);
+        command
+            .arg("-D")
+            .arg(self.data())
+            .arg("-l")
+            .arg(self.folder.path().join("log"))
+            .args(["-w", "-s", "start"]);
         run(&mut command);
     }
 
@@ -160,12 +191,27 @@ impl Postgres {
     /// If it does not say.
     #[must_use]
     pub fn pgbench(&self, clients: usize, seconds: usize) -> f64 {
-        self.ask("postgres", "DROP TABLE IF EXISTS bench; CREATE TABLE bench (number bigserial PRIMARY KEY, bytes bytea)");
+        self.ask(
+            "postgres",
+            "DROP TABLE IF EXISTS bench; CREATE TABLE bench (number bigserial PRIMARY KEY, bytes bytea)",
+        );
         let script = self.folder.path().join("insert.sql");
-        fs::write(&script, "INSERT INTO bench (bytes) VALUES (decode(repeat('5a', 80), 'hex'));\n").expect("a temporary file");
+        fs::write(&script, "INSERT INTO bench (bytes) VALUES (decode(repeat('5a', 80), 'hex'));\n")
+            .expect("a temporary file");
         let mut pgbench = self.command(&self.programs.join("pgbench"));
-        pgbench.arg("-h").arg(self.folder.path()).args(["-p", &self.port.to_string(), "-U", "postgres", "-n", "-M", "prepared"]);
-        pgbench.args(["-c", &clients.to_string(), "-j", "2", "-T", &seconds.to_string(), "-f"]).arg(script).arg("postgres");
+        pgbench.arg("-h").arg(self.folder.path()).args([
+            "-p",
+            &self.port.to_string(),
+            "-U",
+            "postgres",
+            "-n",
+            "-M",
+            "prepared",
+        ]);
+        pgbench
+            .args(["-c", &clients.to_string(), "-j", "2", "-T", &seconds.to_string(), "-f"])
+            .arg(script)
+            .arg("postgres");
         let said = run(&mut pgbench);
         let rate = said.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
         rate.unwrap_or_else(|| panic!("{said}"))
@@ -177,7 +223,14 @@ impl Postgres {
     /// If the server refuses it.
     pub fn ask(&self, database: &str, statement: &str) -> String {
         let mut psql = self.command(&self.programs.join("psql"));
-        psql.arg("-h").arg(self.folder.path()).args(["-p", &self.port.to_string(), "-U", "postgres", "-d", database]);
+        psql.arg("-h").arg(self.folder.path()).args([
+            "-p",
+            &self.port.to_string(),
+            "-U",
+            "postgres",
+            "-d",
+            database,
+        ]);
         psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", statement]);
         run(&mut psql)
     }

@@ -8,7 +8,8 @@ pub fn processor_time(process: u32) -> Vec<(String, f64)> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let time = |thread: fs::DirEntry| {
         let text = fs::read_to_string(thread.path().join("stat")).ok()?;
-        let (name, fields) = (text.split_once('(')?.1.split_once(')')?.0.to_owned(), text.rsplit_once(')')?.1);
+        let (name, fields) =
+            (text.split_once('(')?.1.split_once(')')?.0.to_owned(), text.rsplit_once(')')?.1);
         let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
         Some((name, ticks.sum::<f64>() / 100.0))
     };

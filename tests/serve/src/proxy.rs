@@ -45,7 +45,8 @@ impl Proxy {
             for client in listener.incoming().flatten() {
                 let Ok(server) = TcpStream::connect(("127.0.0.1", server)) else { continue };
                 for (upwards, from, to) in [(true, &client, &server), (false, &server, &client)] {
-                    let (from, to, state) = (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&shared));
+                    let (from, to, state) =
+                        (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(&shared));
                     thread::spawn(move || pump(upwards, from, to, &state));
                 }
             }

@@ -83,12 +83,14 @@ impl Step {
                 request
             }
             Self::Recommend(user, context, rules, defaults) => {
-                let mut request = json!({ "op": "recommend", "user": user, "context": context_json(catalog, context) });
+                let mut request =
+                    json!({ "op": "recommend", "user": user, "context": context_json(catalog, context) });
                 restrict(catalog, &mut request, rules, defaults.as_ref());
                 request
             }
             Self::Feedback(decision, reward, weight, at) => {
-                let mut request = json!({ "op": "feedback", "decision": decision.to_string(), "reward": reward, "at": at });
+                let mut request =
+                    json!({ "op": "feedback", "decision": decision.to_string(), "reward": reward, "at": at });
                 if *weight != 1.0 {
                     request["weight"] = (*weight).into();
                 }
@@ -103,9 +105,11 @@ impl Step {
             Self::Unlearn(decision) => json!({ "op": "unlearn", "decision": decision.to_string() }),
             Self::Waiting(user, at) => json!({ "op": "waiting", "user": user, "at": at }),
             Self::Posterior(user) => json!({ "op": "posterior", "user": user }),
-            Self::Contrast(user, Comparison { context, prefer, over, total }) => json!({ "op": "contrast", "user": user,
+            Self::Contrast(user, Comparison { context, prefer, over, total }) => {
+                json!({ "op": "contrast", "user": user,
                 "context": context_json(catalog, context), "prefer": named(catalog, *prefer), "over": named(catalog, *over),
-                "total": total }),
+                "total": total })
+            }
             Self::Declared(user, contrast) => {
                 json!({ "op": "contrast", "user": user, "name": catalog.contrasts()[*contrast].name })
             }
@@ -127,7 +131,8 @@ impl Step {
             Self::Memories(user) => json!({ "op": "memories", "user": user }),
             Self::Recall(user) => {
                 // What the catalog calls it.
-                let own = catalog.component("memory").and_then(|memory| catalog.value(memory, "conversation"));
+                let own =
+                    catalog.component("memory").and_then(|memory| catalog.value(memory, "conversation"));
                 let memory = if own.is_some() { "conversation" } else { "recent_memory" };
                 json!({ "op": "recall", "user": user, "mode": memory, "request": "what?" })
             }
@@ -177,7 +182,9 @@ impl Step {
     #[must_use]
     pub fn number(&self) -> u64 {
         match self {
-            Self::Feedback(decision, ..) | Self::Unlearn(decision) | Self::Explain(decision, ..) => decision.user,
+            Self::Feedback(decision, ..) | Self::Unlearn(decision) | Self::Explain(decision, ..) => {
+                decision.user
+            }
             Self::Onboard(user, _)
             | Self::Decide { user, .. }
             | Self::Recommend(user, ..)
@@ -203,7 +210,8 @@ impl Step {
     pub fn play<T: Scalar>(&self, oracle: &mut Oracle<T>) -> Expected {
         match self {
             Self::Onboard(user, statements) => {
-                let statements: Vec<Statement> = statements.iter().map(|(_, statement)| statement.clone()).collect();
+                let statements: Vec<Statement> =
+                    statements.iter().map(|(_, statement)| statement.clone()).collect();
                 oracle.onboard(user, &statements)
             }
             Self::Decide { user, context, rules, defaults, draws, at } => {
@@ -223,7 +231,9 @@ impl Step {
             Self::Posterior(user) => oracle.posterior(user),
             Self::Contrast(user, comparison) => oracle.contrast(user, comparison),
             Self::Declared(user, contrast) => oracle.declared(user, *contrast),
-            Self::Explain(decision, against, defaults) => oracle.explain(*decision, *against, defaults.as_deref()),
+            Self::Explain(decision, against, defaults) => {
+                oracle.explain(*decision, *against, defaults.as_deref())
+            }
             Self::Profile(user) => oracle.profile(user),
             Self::Promote(user, at) => oracle.promote(user, *at),
             Self::Remember(user, request, answer, at) => oracle.remember(user, request, answer, *at),
@@ -236,11 +246,18 @@ impl Step {
 }
 
 fn parts(rules: &[(Effect, Pattern)]) -> Vec<Vec<Part<'_>>> {
-    rules.iter().map(|(_, pattern)| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect()).collect()
+    rules
+        .iter()
+        .map(|(_, pattern)| pattern.iter().map(|(component, values)| Part::new(*component, values)).collect())
+        .collect()
 }
 
 fn ruled<'r>(rules: &[(Effect, Pattern)], parts: &'r [Vec<Part<'r>>]) -> Vec<Rule<'r>> {
-    rules.iter().zip(parts).map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern }).collect()
+    rules
+        .iter()
+        .zip(parts)
+        .map(|((effect, _), pattern)| Rule { name: "", effect: *effect, pattern })
+        .collect()
 }
 
 /// Whether an answer is the expected one. Numbers are compared exactly.
@@ -250,7 +267,9 @@ fn ruled<'r>(rules: &[(Effect, Pattern)], parts: &'r [Vec<Part<'r>>]) -> Vec<Rul
 pub fn compare(expected: &Expected, answer: &Value) -> Result<(), String> {
     let same = match expected {
         Ok(value) => value == answer,
-        Err(code) => answer["error"]["code"] == *code && answer.as_object().is_some_and(|answer| answer.len() == 1),
+        Err(code) => {
+            answer["error"]["code"] == *code && answer.as_object().is_some_and(|answer| answer.len() == 1)
+        }
     };
     if same { Ok(()) } else { Err(format!("expected {expected:?}\nfound {answer}")) }
 }
@@ -259,13 +278,22 @@ pub fn compare(expected: &Expected, answer: &Value) -> Result<(), String> {
 #[must_use]
 pub fn context_json(catalog: &Catalog<'_>, context: &Context) -> Value {
     let definition = catalog.definition();
-    let signals = definition.signals.iter().zip(context.signals()).map(|(name, value)| ((*name).to_owned(), json!(value)));
+    let signals = definition
+        .signals
+        .iter()
+        .zip(context.signals())
+        .map(|(name, value)| ((*name).to_owned(), json!(value)));
     let task = context.task().map(|task| definition.tasks[task]);
     Value::Object(std::iter::once(("task".to_owned(), json!(task))).chain(signals).collect())
 }
 
 /// Adds rules and default scores to a request.
-fn restrict(catalog: &Catalog<'_>, request: &mut Value, rules: &[(Effect, Pattern)], defaults: Option<&Vec<f64>>) {
+fn restrict(
+    catalog: &Catalog<'_>,
+    request: &mut Value,
+    rules: &[(Effect, Pattern)],
+    defaults: Option<&Vec<f64>>,
+) {
     for (effect, key) in [(Effect::Forbid, "forbid"), (Effect::Require, "require"), (Effect::Only, "only")] {
         let patterns: Vec<Value> =
             rules.iter().filter(|rule| rule.0 == effect).map(|rule| pattern_json(catalog, &rule.1)).collect();
@@ -281,7 +309,8 @@ fn restrict(catalog: &Catalog<'_>, request: &mut Value, rules: &[(Effect, Patter
 fn pattern_json(catalog: &Catalog<'_>, pattern: &Pattern) -> Value {
     let part = |(component, values): &(u8, Vec<u8>)| {
         let component = &catalog.definition().components[usize::from(*component)];
-        let names: Vec<&str> = values.iter().map(|value| component.values[usize::from(*value)].name).collect();
+        let names: Vec<&str> =
+            values.iter().map(|value| component.values[usize::from(*value)].name).collect();
         (component.name.to_owned(), if let [one] = names[..] { json!(one) } else { json!(names) })
     };
     Value::Object(pattern.iter().map(part).collect::<Map<_, _>>())
@@ -308,7 +337,15 @@ impl Script {
     #[must_use]
     pub fn new(seed: u64, users: usize, forgets: usize) -> Self {
         let users = (0..users).map(|user| format!("user {user} \"\u{e4}\" of script {seed}")).collect();
-        Self { dice: Dice::new(seed), users, forgets, now: 0, last_defaults: None, taste: false, memory: false }
+        Self {
+            dice: Dice::new(seed),
+            users,
+            forgets,
+            now: 0,
+            last_defaults: None,
+            taste: false,
+            memory: false,
+        }
     }
 
     /// The same with users who like the first value of the first component better than the others, so that it can become certain.
@@ -345,7 +382,8 @@ impl Script {
             return Step::Forget(user);
         }
         if self.memory && self.dice.once_in(3) {
-            let words = |dice: &mut Dice| "\"\u{e4}\n ".repeat(dice.below(40)) + &dice.below(1_000).to_string();
+            let words =
+                |dice: &mut Dice| "\"\u{e4}\n ".repeat(dice.below(40)) + &dice.below(1_000).to_string();
             return match self.dice.below(20) {
                 0 => Step::Unremember(user),
                 1..=3 => Step::Memories(user),
@@ -357,14 +395,18 @@ impl Script {
             0..=3 => self.onboard(catalog, user),
             4..=40 => self.decide(catalog, user),
             41..=43 => {
-                let (context, rules, defaults) = (self.context(catalog), self.rules(catalog), self.defaults(catalog, 4));
+                let (context, rules, defaults) =
+                    (self.context(catalog), self.rules(catalog), self.defaults(catalog, 4));
                 Step::Recommend(user, context, rules, defaults)
             }
             44..=77 => {
                 let reward = if self.dice.once_in(40) { 1.5 } else { 2.0 * self.dice.unit() - 1.0 };
                 let weight = if self.dice.once_in(20) { 0.25 } else { 1.0 };
                 let decision = self.decision(oracle, &user);
-                let first = oracle.action(decision).and_then(|action| catalog.values(action)).map(|values| values[0] == 0);
+                let first = oracle
+                    .action(decision)
+                    .and_then(|action| catalog.values(action))
+                    .map(|values| values[0] == 0);
                 let reward = match first {
                     Some(first) if self.taste => 0.25 * reward + if first { 0.6 } else { -0.6 },
                     _ => reward,
@@ -373,17 +415,24 @@ impl Script {
             }
             78 => Step::Waiting(user, self.now),
             79..=82 => {
-                let (context, action, defaults) = (self.context(catalog), self.action(catalog), self.defaults(catalog, 3));
+                let (context, action, defaults) =
+                    (self.context(catalog), self.action(catalog), self.defaults(catalog, 3));
                 Step::Observe(user, context, action, self.dice.unit(), defaults, self.now)
             }
             // What is taken back starts again what coins have shown, and nothing would ever be certain.
             83..=86 if !self.taste || self.dice.once_in(20) => Step::Unlearn(self.decision(oracle, &user)),
             87 => Step::Posterior(user),
-            88..=91 if self.dice.once_in(3) => Step::Declared(user, self.dice.below(catalog.contrasts().len())),
+            88..=91 if self.dice.once_in(3) => {
+                Step::Declared(user, self.dice.below(catalog.contrasts().len()))
+            }
             88..=91 => {
                 let prefer = self.action(catalog);
-                let over = if self.dice.once_in(4) { self.action(catalog) } else { self.neighbour(catalog, prefer) };
-                Step::Contrast(user, Comparison { context: self.context(catalog), prefer, over, total: self.dice.once_in(2) })
+                let over =
+                    if self.dice.once_in(4) { self.action(catalog) } else { self.neighbour(catalog, prefer) };
+                Step::Contrast(
+                    user,
+                    Comparison { context: self.context(catalog), prefer, over, total: self.dice.once_in(2) },
+                )
             }
             92..=95 => {
                 let (incarnation, rounds) = oracle.rounds(&user);
@@ -408,13 +457,16 @@ impl Script {
                 let name = format!("{}={}", own.name, own.values[wanted].name);
                 let coefficient = 2.0 * self.dice.unit() + 0.1;
                 if let Ok(direction) = Direction::from_names(catalog, &[(&name, coefficient)]) {
-                    let direction_json: Map<String, Value> = std::iter::once((name, json!(coefficient))).collect();
-                    let value = json!({ "direction": direction_json, "response": response, "precision": precision });
+                    let direction_json: Map<String, Value> =
+                        std::iter::once((name, json!(coefficient))).collect();
+                    let value =
+                        json!({ "direction": direction_json, "response": response, "precision": precision });
                     statements.push((value, Statement { direction, response, precision }));
                 }
                 continue;
             }
-            let task = (!definition.tasks.is_empty() && self.dice.once_in(2)).then(|| self.dice.below(definition.tasks.len()));
+            let task = (!definition.tasks.is_empty() && self.dice.once_in(2))
+                .then(|| self.dice.below(definition.tasks.len()));
             let when = task.map_or(When::Always, When::Task);
             let (prefer, over) = ([(component as u8, wanted as u8)], [(component as u8, unwanted as u8)]);
             if let Ok(direction) = Direction::prefer(catalog, &prefer, &over, when) {
@@ -430,7 +482,8 @@ impl Script {
     }
 
     fn decide(&mut self, catalog: &'static Catalog<'static>, user: String) -> Step {
-        let (context, rules, defaults) = (self.context(catalog), self.rules(catalog), self.defaults(catalog, 8));
+        let (context, rules, defaults) =
+            (self.context(catalog), self.rules(catalog), self.defaults(catalog, 8));
         self.last_defaults.clone_from(&defaults);
         let draws = self.dice.once_in(20).then(|| self.dice.below(30) as u32);
         Step::Decide { user, context, rules, defaults, draws, at: self.now }
@@ -453,7 +506,8 @@ impl Script {
 
     fn context(&mut self, catalog: &Catalog<'_>) -> Context {
         let definition = catalog.definition();
-        let task = (!definition.tasks.is_empty() && !self.dice.once_in(8)).then(|| self.dice.below(definition.tasks.len()));
+        let task = (!definition.tasks.is_empty() && !self.dice.once_in(8))
+            .then(|| self.dice.below(definition.tasks.len()));
         let signals: Vec<f32> = definition.signals.iter().map(|_| self.dice.unit() as f32).collect();
         Context::new(catalog, task, &signals).unwrap()
     }
@@ -467,7 +521,8 @@ impl Script {
         let mut values = catalog.values(action).unwrap();
         let component = self.dice.below(values.len());
         let count = catalog.definition().components[component].values.len();
-        values[component] = (usize::from(values[component]) + 1 + self.dice.below(count - 1)) as u8 % count as u8;
+        values[component] =
+            (usize::from(values[component]) + 1 + self.dice.below(count - 1)) as u8 % count as u8;
         catalog.action(&values).unwrap()
     }
 
@@ -476,7 +531,8 @@ impl Script {
         let (first, count) = (self.dice.below(components.len()), 1 + self.dice.below(2));
         let mut pattern = Vec::new();
         for component in (0..components.len()).cycle().skip(first).take(count) {
-            let mut values: Vec<u8> = (0..components[component].values.len() as u8).filter(|_| self.dice.once_in(2)).collect();
+            let mut values: Vec<u8> =
+                (0..components[component].values.len() as u8).filter(|_| self.dice.once_in(2)).collect();
             if values.is_empty() {
                 values.push(0);
             }

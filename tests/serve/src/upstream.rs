@@ -83,7 +83,9 @@ pub fn head(reader: &mut BufReader<TcpStream>) -> Option<(String, usize)> {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
-        if let Some((name, value)) = line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
+        if let Some((name, value)) =
+            line.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+        {
             length = value.trim().parse().unwrap_or_else(|_| panic!("{name}: {value}"));
         }
         if line.trim_end().is_empty() {
@@ -118,14 +120,20 @@ fn attend(mut reader: BufReader<TcpStream>, kept: &Mutex<Vec<Asked>>, answer: &A
 #[must_use]
 pub fn json(body: &Value) -> Vec<u8> {
     let body = body.to_string();
-    format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
 }
 
 /// An answer in events, chunk by chunk.
 #[must_use]
 pub fn events(events: &[Value]) -> Vec<u8> {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();
-    let texts = events.iter().map(|event| format!("data: {event}\n\n")).chain(["data: [DONE]\n\n".to_owned()]);
+    let head =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();
+    let texts =
+        events.iter().map(|event| format!("data: {event}\n\n")).chain(["data: [DONE]\n\n".to_owned()]);
     let chunks = texts.map(|text| format!("{:x}\r\n{text}\r\n", text.len()));
     let whole: String = [head].into_iter().chain(chunks).chain(["0\r\n\r\n".to_owned()]).collect();
     whole.into_bytes()

@@ -57,7 +57,11 @@ impl Words {
         let components = definition.components.iter().map(|component| ComponentWords {
             name: component.name,
             null: component.null,
-            values: component.values.iter().map(|value| (value.name, value.instruction, value.cost)).collect(),
+            values: component
+                .values
+                .iter()
+                .map(|value| (value.name, value.instruction, value.cost))
+                .collect(),
         });
         let blocks = definition.blocks.iter().map(|block| BlockWords {
             of: (0..).take(definition.components.len()).filter(|component| block.has(*component)).collect(),
@@ -120,7 +124,8 @@ impl Decided {
         scores: &Scores,
         probes: impl Iterator<Item = ProbeOutcome>,
     ) -> Self {
-        let probe = |ProbeOutcome { contrast, preferred, expected }| (contrast, preferred, f64::from(expected));
+        let probe =
+            |ProbeOutcome { contrast, preferred, expected }| (contrast, preferred, f64::from(expected));
         Self {
             decision: decision.id.to_string(),
             action: decision.action.0,
@@ -186,8 +191,9 @@ struct Shared {
 
 impl Explained {
     pub(crate) fn new(catalog: &Catalog<'_>, why: &Explanation<'_, f32>) -> Self {
-        let name =
-            |coordinate: Option<usize>| coordinate.and_then(|index| catalog.coordinate_name(index)).map(|name| name.to_string());
+        let name = |coordinate: Option<usize>| {
+            coordinate.and_then(|index| catalog.coordinate_name(index)).map(|name| name.to_string())
+        };
         let shares = why.shares().map(|share| Shared {
             part: match share.source {
                 Source::Default => "default",
@@ -234,9 +240,22 @@ pub(crate) struct Contrasted {
 
 impl Contrasted {
     pub(crate) fn new(assessment: Assessment, trial: Option<Trial>) -> Self {
-        let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, gap, .. } = assessment;
+        let Assessment { mean, sd, probability, lower, upper, beta, evidence, valid, verdict, gap, .. } =
+            assessment;
         let trial = trial.map(Tried::from);
-        Self { mean, sd, probability, lower, upper, beta, evidence, valid, promoted: verdict.sign(), missing: gap.rounds, trial }
+        Self {
+            mean,
+            sd,
+            probability,
+            lower,
+            upper,
+            beta,
+            evidence,
+            valid,
+            promoted: verdict.sign(),
+            missing: gap.rounds,
+            trial,
+        }
     }
 }
 
@@ -254,7 +273,13 @@ struct Tried {
 impl From<Trial> for Tried {
     fn from(trial: Trial) -> Self {
         let Trial { trials, e_value, needed, average, certified, .. } = trial;
-        Self { trials, e_value, needed, average: [average.mean, average.lower, average.upper], certified: certified.sign() }
+        Self {
+            trials,
+            e_value,
+            needed,
+            average: [average.mean, average.lower, average.upper],
+            certified: certified.sign(),
+        }
     }
 }
 
@@ -281,7 +306,12 @@ pub(crate) struct Promoted {
 }
 
 impl Promoted {
-    pub(crate) fn new(catalog: &Catalog<'_>, promotion: &Promotion, standing: Standing, trial: Trial) -> Self {
+    pub(crate) fn new(
+        catalog: &Catalog<'_>,
+        promotion: &Promotion,
+        standing: Standing,
+        trial: Trial,
+    ) -> Self {
         let Promotion { contrast, verdict, valid, round, at, evidence, lower, upper, by } = *promotion;
         Self {
             contrast,

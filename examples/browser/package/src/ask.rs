@@ -84,7 +84,8 @@ impl SettingsAsk<'_> {
         context_adapter: &'static str,
         feedback_adapter: &'static str,
     ) -> Result<Settings<'static>, Refusal> {
-        let both = |names| Refusal::new("bad_request", format_args!("{names} exclude each other; give one of them"));
+        let both =
+            |names| Refusal::new("bad_request", format_args!("{names} exclude each other; give one of them"));
         let base = Settings::DEFAULT;
         let exploration = match (self.optimism, self.nu, self.delta) {
             (None, None, None) => base.exploration,
@@ -255,7 +256,10 @@ impl StatementAsk<'_> {
             }
             DirectionAsk::Names(entries) => {
                 if let Some((name, _)) = entries.iter().find(|(name, _)| catalog.coordinate(name).is_none()) {
-                    return Err(Refusal::new("unknown_name", format_args!("there is no coordinate '{name}'")));
+                    return Err(Refusal::new(
+                        "unknown_name",
+                        format_args!("there is no coordinate '{name}'"),
+                    ));
                 }
                 Direction::from_names(catalog, entries)?
             }
@@ -284,5 +288,7 @@ pub(crate) enum Contrast {
 /// An action of a catalog.
 pub(crate) fn action(catalog: &Catalog<'_>, index: u16) -> Result<Action, Refusal> {
     let known = usize::from(index) < catalog.actions();
-    known.then_some(Action(index)).ok_or_else(|| Refusal::new("unknown_name", "the action is not in the catalog"))
+    known
+        .then_some(Action(index))
+        .ok_or_else(|| Refusal::new("unknown_name", "the action is not in the catalog"))
 }

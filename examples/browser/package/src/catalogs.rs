@@ -8,7 +8,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use bumpalo::Bump;
 use fable_core::catalog::Effect;
-use fable_core::catalog::{Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term, Value};
+use fable_core::catalog::{
+    Block, Component, Condition, Contrast, Definition, Part, StandingRule, Term, Value,
+};
 use fable_core::{Catalog, Rule};
 use serde::Deserialize;
 
@@ -94,18 +96,32 @@ impl Document<'_> {
 
     fn catalog<'a>(&self, arena: &'a Bump) -> Result<Catalog<'a>, Refusal> {
         let text = |text: &str| -> &'a str { arena.alloc_str(text) };
-        let names = |names: &[&str]| -> &'a [&'a str] { arena.alloc_slice_fill_iter(names.iter().map(|name| text(name))) };
+        let names = |names: &[&str]| -> &'a [&'a str] {
+            arena.alloc_slice_fill_iter(names.iter().map(|name| text(name)))
+        };
         let components = self.components.iter().map(|component| {
-            let values =
-                component.values.iter().map(|(name, instruction, cost)| Value::new(text(name), text(instruction), *cost));
-            Component { null: component.null, ..Component::new(text(component.name), arena.alloc_slice_fill_iter(values)) }
+            let values = component
+                .values
+                .iter()
+                .map(|(name, instruction, cost)| Value::new(text(name), text(instruction), *cost));
+            Component {
+                null: component.null,
+                ..Component::new(text(component.name), arena.alloc_slice_fill_iter(values))
+            }
         });
         let contrasts = self.contrasts.iter().map(|contrast| {
-            Contrast::new(text(contrast.name), arena.alloc_slice_copy(&contrast.prefer), arena.alloc_slice_copy(&contrast.over))
-                .when(contrast.task, arena.alloc_slice_copy(&contrast.signals))
-                .says(text(contrast.positive), text(contrast.negative))
+            Contrast::new(
+                text(contrast.name),
+                arena.alloc_slice_copy(&contrast.prefer),
+                arena.alloc_slice_copy(&contrast.over),
+            )
+            .when(contrast.task, arena.alloc_slice_copy(&contrast.signals))
+            .says(text(contrast.positive), text(contrast.negative))
         });
-        let terms = self.terms.iter().map(|term| Term::new(term.weight, term.when.condition(arena), parts(arena, &term.any_of)));
+        let terms = self
+            .terms
+            .iter()
+            .map(|term| Term::new(term.weight, term.when.condition(arena), parts(arena, &term.any_of)));
         let rules = self.rules.iter().map(|rule| -> StandingRule<'a> {
             let effect = match rule.effect {
                 0 => Effect::Forbid,
@@ -156,5 +172,7 @@ impl ConditionTable {
 }
 
 fn parts<'a>(arena: &'a Bump, parts: &Parts) -> &'a [Part<'a>] {
-    arena.alloc_slice_fill_iter(parts.iter().map(|(component, values)| Part::new(*component, arena.alloc_slice_copy(values))))
+    arena.alloc_slice_fill_iter(
+        parts.iter().map(|(component, values)| Part::new(*component, arena.alloc_slice_copy(values))),
+    )
 }

@@ -72,11 +72,13 @@ impl From<FeasibleError> for Refusal {
 impl From<OnboardingError> for Refusal {
     fn from(error: OnboardingError) -> Self {
         let code = match error {
-            OnboardingError::UnknownCoordinate | OnboardingError::UnknownValue | OnboardingError::UnknownCondition => {
-                "unknown_name"
-            }
+            OnboardingError::UnknownCoordinate
+            | OnboardingError::UnknownValue
+            | OnboardingError::UnknownCondition => "unknown_name",
             OnboardingError::NoCoordinate => "no_coordinate",
-            OnboardingError::Coefficient | OnboardingError::Response | OnboardingError::Precision => "out_of_range",
+            OnboardingError::Coefficient | OnboardingError::Response | OnboardingError::Precision => {
+                "out_of_range"
+            }
             _ => "bad_direction",
         };
         Self::new(code, error)

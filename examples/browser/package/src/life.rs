@@ -182,7 +182,8 @@ mod tests {
     fn a_tape_of_more_decisions_than_can_wait_tells_the_same_life() {
         let mut life = lived(100);
         let context = Context::new(&AGENT, None, &[0.5; 4]).unwrap();
-        let decided = [(); HOST_CAPACITY + 1].map(|()| life.choose(&context, &Feasible::all(&AGENT)).unwrap().id);
+        let decided =
+            [(); HOST_CAPACITY + 1].map(|()| life.choose(&context, &Feasible::all(&AGENT)).unwrap().id);
         assert_eq!(life.enact(&mut Command::feedback(decided[0], 0.5)).unwrap_err().code, "expired");
         life.enact(&mut Command::feedback(decided[1], 0.5)).unwrap();
 
@@ -203,7 +204,8 @@ mod tests {
         let mut bare = Life::of(HostUser::restore(taped.policy(), &taped.save()).unwrap(), false);
         let context = Context::new(&AGENT, Some(2), &[0.25; 4]).unwrap();
         for _ in 0..10 {
-            let [one, other] = [&mut taped, &mut bare].map(|life| life.choose(&context, &Feasible::all(&AGENT)).unwrap());
+            let [one, other] =
+                [&mut taped, &mut bare].map(|life| life.choose(&context, &Feasible::all(&AGENT)).unwrap());
             assert_eq!(one, other);
         }
         assert!(bare.tape().is_none());

@@ -76,7 +76,9 @@ pub(crate) fn address() -> *const u8 {
 /// Runs a call that answers with bytes.
 pub fn call(work: impl FnOnce(&mut Module, &[u8]) -> Result<Vec<u8>, Refusal>) -> i32 {
     let mut work = Some(work);
-    run(&mut |module, asked| work.take().map_or_else(|| Err(Refusal::unreadable()), |work| work(module, asked)))
+    run(&mut |module, asked| {
+        work.take().map_or_else(|| Err(Refusal::unreadable()), |work| work(module, asked))
+    })
 }
 
 /// What a call does with the module and with what was asked.
@@ -140,7 +142,10 @@ impl Module {
 
     /// The catalog with a number.
     pub(crate) fn catalog(&self, number: u32) -> Result<&'static Catalog<'static>, Refusal> {
-        self.catalogs.get(number as usize).copied().ok_or_else(|| Refusal::new("internal", "there is no such catalog"))
+        self.catalogs
+            .get(number as usize)
+            .copied()
+            .ok_or_else(|| Refusal::new("internal", "there is no such catalog"))
     }
 
     /// Its names and lists.
@@ -149,18 +154,29 @@ impl Module {
     }
 
     /// A policy of a catalog.
-    pub(crate) fn policy(&mut self, catalog: u32, settings: &SettingsAsk<'_>) -> Result<Policy<'static, f32>, Refusal> {
+    pub(crate) fn policy(
+        &mut self,
+        catalog: u32,
+        settings: &SettingsAsk<'_>,
+    ) -> Result<Policy<'static, f32>, Refusal> {
         let (context, feedback) = (self.name(settings.context_adapter), self.name(settings.feedback_adapter));
         let base = Policy::new(self.catalog(catalog)?, settings.settings(context, feedback)?)?;
         if settings.prior.is_empty() { Ok(base) } else { self.informed(&base, settings.prior) }
     }
 
     /// The policy of those who begin with a prior: a snapshot of somebody who has done nothing yet, under the policy without it.
-    fn informed(&mut self, base: &Policy<'static, f32>, prior: &[u8]) -> Result<Policy<'static, f32>, Refusal> {
+    fn informed(
+        &mut self,
+        base: &Policy<'static, f32>,
+        prior: &[u8],
+    ) -> Result<Policy<'static, f32>, Refusal> {
         let mut learner = HostLearner::<f32>::for_policy(base);
         learner.restore(base, prior)?;
         if learner.state().rounds() > 0 || learner.state().observations() > 0 {
-            return Err(Refusal::new("bad_request", "a snapshot of a user who has decided or learned something is not a prior"));
+            return Err(Refusal::new(
+                "bad_request",
+                "a snapshot of a user who has decided or learned something is not a prior",
+            ));
         }
         let (catalog, posterior) = (base.catalog(), learner.posterior());
         let known = self.priors.iter().copied().find(|known| *known == posterior.packed());
@@ -170,7 +186,11 @@ impl Module {
             kept
         });
         let factor = Factor::new(catalog.layout(), packed, &mut vec![0.0; catalog.workspace_len()]);
-        Ok(Policy::with_prior(catalog, *base.settings(), Prior::Factor(factor.map_err(SettingsError::Prior)?))?)
+        Ok(Policy::with_prior(
+            catalog,
+            *base.settings(),
+            Prior::Factor(factor.map_err(SettingsError::Prior)?),
+        )?)
     }
 
     /// A name that lives as long as the module; the same one is kept once.
@@ -190,7 +210,10 @@ impl Module {
     pub(crate) fn begin(&mut self, catalog: u32, asked: &[u8]) -> Result<u32, Refusal> {
         let begin: Begin<'_> = read(asked)?;
         if begin.name.is_empty() || begin.name.len() > MAX_NAME {
-            return Err(Refusal::new("out_of_range", format_args!("the name of a user must have 1 to {MAX_NAME} bytes")));
+            return Err(Refusal::new(
+                "out_of_range",
+                format_args!("the name of a user must have 1 to {MAX_NAME} bytes"),
+            ));
         }
         let policy = self.policy(catalog, &begin.settings)?;
         self.enter(Life::begin(&policy, user_hash(begin.name), begin.taped)?)
@@ -205,7 +228,8 @@ impl Module {
 
     fn enter(&mut self, life: Life) -> Result<u32, Refusal> {
         let number = self.begun;
-        self.begun = number.checked_add(1).ok_or_else(|| Refusal::new("exhausted", "there were too many users"))?;
+        self.begun =
+            number.checked_add(1).ok_or_else(|| Refusal::new("exhausted", "there were too many users"))?;
         self.users.push((number, Box::new(life)));
         Ok(number)
     }

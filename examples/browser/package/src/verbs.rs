@@ -34,11 +34,15 @@ impl Life {
     pub(crate) fn decide(&mut self, asked: &[u8]) -> Result<Decided, Refusal> {
         let ask: Decide = read(asked)?;
         if ask.propensities.is_some_and(|draws| draws > MAX_DRAWS) {
-            return Err(Refusal::new("out_of_range", format_args!("propensities must be from 0 to {MAX_DRAWS} draws")));
+            return Err(Refusal::new(
+                "out_of_range",
+                format_args!("propensities must be from 0 to {MAX_DRAWS} draws"),
+            ));
         }
         let catalog = self.policy().catalog();
         let (context, feasible) = (ask.context.context(catalog)?, ask.rules.feasible(catalog)?);
-        let request = Request { context: &context, feasible: &feasible, defaults: ask.defaults.as_deref(), at: ask.at };
+        let request =
+            Request { context: &context, feasible: &feasible, defaults: ask.defaults.as_deref(), at: ask.at };
         // Where coins are the only chance, how probable an action is needs no draws.
         let settings = self.policy().settings();
         let exact = settings.probe > 0.0 && matches!(settings.exploration, Exploration::Optimistic(_));
@@ -51,7 +55,8 @@ impl Life {
         let made = command.decision(&self.user()).zip(command.scores());
         drop(command);
         let (decision, scores) = made.ok_or(UserError::OutOfOrder)?; // it was just made
-        let own = propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
+        let own =
+            propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
         let user = self.user();
         let decided = Decided::new(catalog, &decision, &scores, user.coins(decision.id));
         let propensities = propensities.filter(|_| ask.propensities.is_some());
@@ -63,11 +68,17 @@ impl Life {
         let ask: Decide = read(asked)?;
         let catalog = self.policy().catalog();
         let (context, feasible) = (ask.context.context(catalog)?, ask.rules.feasible(catalog)?);
-        let request = Request { context: &context, feasible: &feasible, defaults: ask.defaults.as_deref(), at: ask.at };
+        let request =
+            Request { context: &context, feasible: &feasible, defaults: ask.defaults.as_deref(), at: ask.at };
         let mut user = self.user();
         let left = user.narrow(&request)?.len();
         let (action, score) = user.recommend(&request)?;
-        Ok(Recommended { action: action.0, instruction: instruction(catalog, action), score: score.into(), feasible: left })
+        Ok(Recommended {
+            action: action.0,
+            instruction: instruction(catalog, action),
+            score: score.into(),
+            feasible: left,
+        })
     }
 
     /// The actions that a request leaves, with the rules of the catalog and of the user.
@@ -98,13 +109,18 @@ impl Life {
         let before = self.user().profile().len();
         self.enact(&mut command)?;
         let promoted = self.user().profile().len().saturating_sub(before) as u32;
-        Ok(Learned { observations: self.observations(), changed: self.rewards_since_change() == Some(0), promoted })
+        Ok(Learned {
+            observations: self.observations(),
+            changed: self.rewards_since_change() == Some(0),
+            promoted,
+        })
     }
 
     pub(crate) fn onboard(&mut self, asked: &[u8]) -> Result<usize, Refusal> {
         let asks: Vec<StatementAsk<'_>> = read(asked)?;
         let catalog = self.policy().catalog();
-        let statements: Vec<Statement> = asks.iter().map(|ask| ask.statement(catalog)).collect::<Result<_, _>>()?;
+        let statements: Vec<Statement> =
+            asks.iter().map(|ask| ask.statement(catalog)).collect::<Result<_, _>>()?;
         self.enact(&mut Command::onboard(&statements))?;
         Ok(statements.len())
     }

@@ -17,7 +17,8 @@ static SIMULATION: Mutex<Option<Box<Simulation>>> = Mutex::new(None);
 
 /// Runs a call about the simulated user; that of seed 0 if nobody was met yet.
 fn simulation<A>(work: impl FnOnce(&mut Simulation) -> Result<A, Refusal>) -> Result<A, Refusal> {
-    let mut simulation = SIMULATION.try_lock().ok_or_else(|| Refusal::new("internal", "an earlier call was cut short"))?;
+    let mut simulation =
+        SIMULATION.try_lock().ok_or_else(|| Refusal::new("internal", "an earlier call was cut short"))?;
     match &mut *simulation {
         Some(simulation) => work(simulation),
         none => work(none.insert(Box::new(Simulation::new(0)?))),
@@ -34,7 +35,11 @@ pub extern "C" fn page_requests() -> i32 {
 #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
 pub extern "C" fn page_meet(seed: u32, of_team: u32) -> i32 {
     tell(|_, _| {
-        let met = if of_team == 0 { Simulation::new(u64::from(seed))? } else { Simulation::of_team(u64::from(seed))? };
+        let met = if of_team == 0 {
+            Simulation::new(u64::from(seed))?
+        } else {
+            Simulation::of_team(u64::from(seed))?
+        };
         simulation(|simulation| {
             *simulation = met;
             Ok(())
@@ -66,7 +71,9 @@ pub extern "C" fn page_wealth(user: u32) -> i32 {
     tell(|module, _| {
         let user = module.life(user)?.user();
         let contrasts = 0..AGENT.definition().contrasts.len();
-        let wealth = contrasts.map(|contrast| user.trial(contrast).map(Wealth::from)).collect::<Result<Vec<_>, _>>()?;
+        let wealth = contrasts
+            .map(|contrast| user.trial(contrast).map(Wealth::from))
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(wealth)
     })
 }

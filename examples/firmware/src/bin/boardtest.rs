@@ -123,21 +123,25 @@ fn check_pattern<F: NorFlash>(flash: &mut F) -> bool {
 /// All bytes of `from..to` are `value`.
 fn is_all<F: ReadNorFlash>(flash: &mut F, from: usize, to: usize, value: u8) -> bool {
     let mut bytes = [0; 64];
-    (from..to).step_by(bytes.len()).all(|at| flash.read(at as u32, &mut bytes).is_ok() && bytes.iter().all(|&b| b == value))
+    (from..to)
+        .step_by(bytes.len())
+        .all(|at| flash.read(at as u32, &mut bytes).is_ok() && bytes.iter().all(|&b| b == value))
 }
 
 /// Erase, write, the rules of NOR flash, bounds; leaves the pattern and the mark.
 fn check_flash<F: NorFlash<Error = NorFlashErrorKind>>(flash: &mut F) -> Result<(), &'static str> {
     let (page, end) = (F::ERASE_SIZE, flash.capacity());
     let word = F::WRITE_SIZE;
-    let first_pages = flash.erase(0, 3 * page as u32).and_then(|()| flash.erase((end - page) as u32, end as u32));
+    let first_pages =
+        flash.erase(0, 3 * page as u32).and_then(|()| flash.erase((end - page) as u32, end as u32));
     first_pages.map_err(|_| "erase failed")?;
     if !is_all(flash, 0, 3 * page, 0xFF) || !is_all(flash, end - page, end, 0xFF) {
         return Err("an erased page is not all ones");
     }
 
     let last_word = (end - word) as u32;
-    let written = flash.write(0, &[0xA5; 300][..296]).and_then(|()| flash.write(last_word, &[0x5A; LONGEST][..word]));
+    let written =
+        flash.write(0, &[0xA5; 300][..296]).and_then(|()| flash.write(last_word, &[0x5A; LONGEST][..word]));
     written.map_err(|_| "write failed")?;
     let mut bytes = [0; 17];
     flash.read(283, &mut bytes).map_err(|_| "an unaligned read failed")?;
@@ -159,13 +163,17 @@ fn check_flash<F: NorFlash<Error = NorFlashErrorKind>>(flash: &mut F) -> Result<
 
     let past = Err(NorFlashErrorKind::OutOfBounds);
     let unaligned = Err(NorFlashErrorKind::NotAligned);
-    if flash.write(end as u32, &[0; LONGEST][..word]) != past || flash.read(end as u32 - 1, &mut [0; 2]) != past {
+    if flash.write(end as u32, &[0; LONGEST][..word]) != past
+        || flash.read(end as u32 - 1, &mut [0; 2]) != past
+    {
         return Err("an access past the end was not refused");
     }
     if flash.erase(end as u32, (end + page) as u32) != past || flash.erase(1, page as u32) != unaligned {
         return Err("an erase out of place was not refused");
     }
-    if word > 1 && (flash.write(1, &[0; LONGEST][..word]) != unaligned || flash.write(0, &[0; 1]) != unaligned) {
+    if word > 1
+        && (flash.write(1, &[0; LONGEST][..word]) != unaligned || flash.write(0, &[0; 1]) != unaligned)
+    {
         return Err("half a word was not refused");
     }
 
@@ -189,7 +197,12 @@ fn check_stack() {
     let before = stack::used();
     black_box(deep::<1024>());
     let after = stack::used();
-    println!("{}: {} bytes of static RAM, stack {before} and {after} bytes of {}", Here::NAME, stack::statics(), stack::size());
+    println!(
+        "{}: {} bytes of static RAM, stack {before} and {after} bytes of {}",
+        Here::NAME,
+        stack::statics(),
+        stack::size()
+    );
     // at most two copies of the array
     if !(before + 1024..before + 2048 + 256).contains(&after) || stack::used() != after {
         fail("the stack mark is wrong")
@@ -217,7 +230,8 @@ fn check_count() {
     let again = ROUNDS.map(count);
     let ((), empty) = Here::measure(|| ());
     println!("{}: {ROUNDS:?} rounds of 2 instructions count {counts:?}, nothing counts {empty}", Here::NAME);
-    let right = ROUNDS.iter().zip(counts).all(|(rounds, count)| (2 * rounds..2 * rounds + 16).contains(&count));
+    let right =
+        ROUNDS.iter().zip(counts).all(|(rounds, count)| (2 * rounds..2 * rounds + 16).contains(&count));
     if !right || again != counts || empty > 1 {
         fail("instructions are miscounted")
     }

@@ -261,7 +261,9 @@ fn open(memory: &mut Memory, scratch: &mut Scratch) -> Option<impl fable_embedde
     let mut flash = Here::flash().ok()?;
     let length = u32::try_from(flash.capacity()).ok()?;
     flash.erase(0, length).ok()?; // QEMU starts some memories with zeros
-    let layout = Layout::try_new::<Blocking<<Here as Board>::Flash>>(0, length, max_len::<f32>(&REMINDERS, ROOM)).ok()?;
+    let layout =
+        Layout::try_new::<Blocking<<Here as Board>::Flash>>(0, length, max_len::<f32>(&REMINDERS, ROOM))
+            .ok()?;
     let mut store = FlashStore::new(Blocking(flash), layout);
     if let Err(FlashError::Unformatted) = store.restore(&POLICY, memory, scratch) {
         store.format(&POLICY, 1, ROOM as u16).ok()?;

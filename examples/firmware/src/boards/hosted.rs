@@ -6,7 +6,8 @@
 
 use core::ffi::CStr;
 use embedded_storage::nor_flash::{
-    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read,
+    check_write,
 };
 use semihosting::experimental::random;
 use semihosting::fs::File;
@@ -29,7 +30,8 @@ impl<const WORD: usize, const PAGE: usize, const PAGES: usize> HostFlash<WORD, P
     pub fn open(path: &CStr) -> Result<Self, NorFlashErrorKind> {
         const { assert!(PAGE.is_multiple_of(CHUNK) && CHUNK.is_multiple_of(WORD)) };
         let existing = File::options().read(true).write(true).open(path);
-        let file = existing.or_else(|_| File::options().read(true).write(true).create(true).truncate(true).open(path));
+        let file = existing
+            .or_else(|_| File::options().read(true).write(true).create(true).truncate(true).open(path));
         let file = file.map_err(|_| NorFlashErrorKind::Other)?;
         let length = file.metadata().map_err(|_| NorFlashErrorKind::Other)?.len();
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -76,7 +78,9 @@ impl<const WORD: usize, const PAGE: usize, const PAGES: usize> ReadNorFlash for 
 
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), NorFlashErrorKind> {
         check_read(self, offset, bytes.len())?;
-        self.seek(offset as usize).and_then(|()| self.0.read_exact(bytes)).map_err(|_| NorFlashErrorKind::Other)
+        self.seek(offset as usize)
+            .and_then(|()| self.0.read_exact(bytes))
+            .map_err(|_| NorFlashErrorKind::Other)
     }
 
     fn capacity(&self) -> usize {
@@ -96,11 +100,17 @@ impl<const WORD: usize, const PAGE: usize, const PAGES: usize> NorFlash for Host
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {
         check_write(self, offset, bytes.len())?;
         let starts = (offset as usize..).step_by(CHUNK);
-        starts.zip(bytes.chunks(CHUNK)).try_for_each(|(at, chunk)| self.clear(at, chunk)).map_err(|_| NorFlashErrorKind::Other)
+        starts
+            .zip(bytes.chunks(CHUNK))
+            .try_for_each(|(at, chunk)| self.clear(at, chunk))
+            .map_err(|_| NorFlashErrorKind::Other)
     }
 }
 
-impl<const WORD: usize, const PAGE: usize, const PAGES: usize> MultiwriteNorFlash for HostFlash<WORD, PAGE, PAGES> {}
+impl<const WORD: usize, const PAGE: usize, const PAGES: usize> MultiwriteNorFlash
+    for HostFlash<WORD, PAGE, PAGES>
+{
+}
 
 /// 64 bits of the host's `/dev/urandom`; `None` without a host.
 pub(crate) fn random() -> Option<u64> {

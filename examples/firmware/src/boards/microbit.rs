@@ -7,7 +7,8 @@ use super::{Board, sleep};
 use core::ops::Range;
 use cortex_m::peripheral::SCB;
 use embedded_storage::nor_flash::{
-    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read,
+    check_write,
 };
 
 /// BBC micro:bit, `qemu-system-arm -M microbit -kernel ELF -serial ...`; counts with `-icount shift=6,sleep=off`.

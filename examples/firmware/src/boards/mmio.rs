@@ -8,7 +8,9 @@
 use super::say::Piece;
 use core::arch::asm;
 use core::ops::Range;
-use core::ptr::{addr_of, read_volatile, with_exposed_provenance, with_exposed_provenance_mut, write_volatile};
+use core::ptr::{
+    addr_of, read_volatile, with_exposed_provenance, with_exposed_provenance_mut, write_volatile,
+};
 use core::slice;
 
 /// One peripheral: a page of 4 KiB with its registers.
@@ -132,7 +134,9 @@ impl Array {
         }
         // SAFETY: aligned words inside a flash array that the linker script leaves free, and every word is a number. They
         // change by commands to the flash only, which go to other pages as long as the numbers are in use.
-        unsafe { slice::from_raw_parts(with_exposed_provenance(self.base as usize + start), (end - start) / 4) }
+        unsafe {
+            slice::from_raw_parts(with_exposed_provenance(self.base as usize + start), (end - start) / 4)
+        }
     }
 
     /// Writes the word that holds `offset`: data or a command, as the flash takes it.
@@ -237,7 +241,12 @@ unsafe fn HardFault(frame: &cortex_m_rt::ExceptionFrame) -> ! {
 #[unsafe(export_name = "ExceptionHandler")]
 extern "C" fn faulted(_: &riscv_rt::TrapFrame) -> ! {
     let (cause, at) = (riscv::register::mcause::read().code(), riscv::register::mepc::read());
-    super::say::warn(&[Piece::Text("fault "), Piece::Number(cause as u32), Piece::Text(" at "), Piece::Hex(at as u64)]);
+    super::say::warn(&[
+        Piece::Text("fault "),
+        Piece::Number(cause as u32),
+        Piece::Text(" at "),
+        Piece::Hex(at as u64),
+    ]);
     <super::Here as super::Board>::reset()
 }
 

@@ -36,7 +36,15 @@ pub(crate) fn panicked(board: &str, info: &PanicInfo<'_>) {
     let (file, line) = info.location().map_or(("", 0), |location| (location.file(), location.line()));
     let message = info.message().as_str().unwrap_or("a computed message");
     let [panicked, colon, end] = [": panicked at ", ":", ": "].map(Piece::Text);
-    warn(&[Piece::Text(board), panicked, Piece::Text(file), colon, Piece::Number(line), end, Piece::Text(message)]);
+    warn(&[
+        Piece::Text(board),
+        panicked,
+        Piece::Text(file),
+        colon,
+        Piece::Number(line),
+        end,
+        Piece::Text(message),
+    ]);
 }
 
 /// That there was a panic. Nothing is asked of it, so the linker keeps no names of files and no messages.

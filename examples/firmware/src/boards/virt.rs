@@ -7,7 +7,8 @@ use super::uart::{Port, Uart};
 use super::{Board, sleep};
 use core::ops::Range;
 use embedded_storage::nor_flash::{
-    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+    ErrorType, MultiwriteNorFlash, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read,
+    check_write,
 };
 
 /// QEMU's `virt`, `qemu-system-riscv32 -M virt -bios ELF -drive if=pflash,unit=1,file=FILE,format=raw -serial ...` with a

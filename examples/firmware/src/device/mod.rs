@@ -38,10 +38,11 @@ pub const ROOM: usize = 8;
 
 /// What hosts have too: the key in a file that is named when the image is built, the same file as for `fable device --key-file`.
 #[cfg(feature = "keyed")]
-const KEY: fable_embedded::protocol::Key = match fable_embedded::protocol::Key::from_hex(include_bytes!(env!("FABLE_KEY_FILE"))) {
-    Some(key) => key,
-    None => panic!("the file that FABLE_KEY_FILE names does not have 32 hexadecimal digits"),
-};
+const KEY: fable_embedded::protocol::Key =
+    match fable_embedded::protocol::Key::from_hex(include_bytes!(env!("FABLE_KEY_FILE"))) {
+        Some(key) => key,
+        None => panic!("the file that FABLE_KEY_FILE names does not have 32 hexadecimal digits"),
+    };
 
 /// The store of a board.
 pub type BoardStore = FlashStore<Blocking<<Here as Board>::Flash>, { Here::PRIOR }>;
@@ -128,7 +129,8 @@ fn begin_from<W: Storage<f32>>(
     policy: &mut Policy<'static, f32>,
     workspace: &mut Workspace<f32, W>,
 ) -> bool {
-    let prior = match numbers.map(|numbers| Factor::new(CATALOG.layout(), Here::numbers(numbers), workspace)) {
+    let prior = match numbers.map(|numbers| Factor::new(CATALOG.layout(), Here::numbers(numbers), workspace))
+    {
         None => Prior::Isotropic,
         Some(Ok(factor)) => Prior::Factor(factor),
         Some(Err(_)) => return false,
@@ -146,7 +148,11 @@ pub fn place(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore>) -
 
 /// Answers a port until it ends.
 #[inline(never)]
-pub fn attend(user: User<'_, f32>, store: &mut impl Keep, port: &mut (impl Read<Error = Infallible> + Write)) {
+pub fn attend(
+    user: User<'_, f32>,
+    store: &mut impl Keep,
+    port: &mut (impl Read<Error = Infallible> + Write),
+) {
     let device = Device::new(user, store);
     #[cfg(not(feature = "keyed"))]
     let mut server = Server::new(device);
@@ -169,7 +175,8 @@ pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
     let length = u32::try_from(flash.capacity()).unwrap_or(u32::MAX);
     let prior = if Here::PRIOR { prior_len::<f32>(policy.catalog()) } else { 0 };
     let snapshot = max_len::<f32>(policy.catalog(), ROOM);
-    let Ok(layout) = Layout::try_with_prior::<Blocking<<Here as Board>::Flash>>(0, length, snapshot, prior) else {
+    let Ok(layout) = Layout::try_with_prior::<Blocking<<Here as Board>::Flash>>(0, length, snapshot, prior)
+    else {
         stop("the store is too small for this catalog")
     };
     tell::opened();
@@ -192,7 +199,9 @@ pub fn restore<S: Storage<f32>, W: Storage<f32>>(
         let formatted = apart(|| store.format(policy, user, ROOM as u16));
         restored = formatted.and_then(|()| apart(|| store.restore(policy, learner, workspace)));
         // From now on there is always a snapshot to read.
-        restored = restored.and_then(|restored| apart(|| store.compact(&learner.bind(policy, workspace)?)).map(|()| restored));
+        restored = restored.and_then(|restored| {
+            apart(|| store.compact(&learner.bind(policy, workspace)?)).map(|()| restored)
+        });
     }
     let restored = match restored {
         Ok(restored) => restored,

@@ -22,7 +22,17 @@ mod channel {
         let [user, snapshot, and, events] = [": user ", ", snapshot ", " and ", " events"].map(Piece::Text);
         let (generation, count) = (Piece::Number(restored.generation), Piece::Number(restored.events));
         let older = Piece::Text(if restored.rolled_back { ", rolled back: a page is lost" } else { "" });
-        say(&[Piece::Text(Here::NAME), user, Piece::Hex(restored.user), snapshot, generation, and, count, events, older]);
+        say(&[
+            Piece::Text(Here::NAME),
+            user,
+            Piece::Hex(restored.user),
+            snapshot,
+            generation,
+            and,
+            count,
+            events,
+            older,
+        ]);
     }
 
     pub(crate) fn ready() {

@@ -19,7 +19,9 @@ mod user;
 
 use crate::boards::{Board, exit, println};
 use core::hint::black_box;
-use fable_core::{Action, Decision, Feasible, Learner, Policy, Request, Settings, User as Fable, Workspace, catalog::AGENT};
+use fable_core::{
+    Action, Decision, Feasible, Learner, Policy, Request, Settings, User as Fable, Workspace, catalog::AGENT,
+};
 use nalgebra::ComplexField;
 use peer::{D, Peer, Tables};
 use static_cell::{ConstStaticCell, StaticCell};
@@ -146,18 +148,27 @@ impl Contenders {
         let Self { policy, fable, tables, nalgebra, bordered, .. } = self;
         let mut seen = [false; 256];
         for _ in 0..LESSONS {
-            let (moment, action) = (user.moment(policy).ok_or("a request does not fit the catalog")?, user.action());
+            let (moment, action) =
+                (user.moment(policy).ok_or("a request does not fit the catalog")?, user.action());
             let reward = moment.reward(action);
             fable.observe(&moment.context, action, reward).map_err(|_| "Fable refuses a lesson")?;
             nalgebra.learn(policy, tables, &moment, action, reward);
             bordered.learn(policy, tables, &moment, action, reward);
-            tables.features(&moment.context, action).iter().for_each(|coordinate| seen[usize::from(*coordinate)] = true);
+            tables
+                .features(&moment.context, action)
+                .iter()
+                .for_each(|coordinate| seen[usize::from(*coordinate)] = true);
         }
         if seen.iter().take(D).all(|seen| *seen) { Ok(()) } else { Err("the lessons leave a coordinate out") }
     }
 
     /// One round of everyone: decide, agree, learn the reward of Fable's action.
-    fn round<B: Board>(&mut self, moment: &Moment, feasible: &Feasible, counts: &mut [Count; 3]) -> Result<(), &'static str> {
+    fn round<B: Board>(
+        &mut self,
+        moment: &Moment,
+        feasible: &Feasible,
+        counts: &mut [Count; 3],
+    ) -> Result<(), &'static str> {
         let Self { policy, fable, tables, nalgebra, bordered, .. } = self;
         let request = Request::new(&moment.context, feasible);
         let (decision, first) = B::measure(|| fable.decide(&request));
@@ -182,7 +193,12 @@ impl Contenders {
     }
 
     /// The sampled scores of Fable's best and second-best action, and those of what the peers chose, agree.
-    fn compare_draws(&mut self, moment: &Moment, decision: &Decision, chosen: [Action; 2]) -> Result<(), &'static str> {
+    fn compare_draws(
+        &mut self,
+        moment: &Moment,
+        decision: &Decision,
+        chosen: [Action; 2],
+    ) -> Result<(), &'static str> {
         let explained = self.fable.explain(decision.id, None, None);
         let explained = explained.map_err(|_| "Fable cannot explain")?;
         let (best, second) = (explained.chosen_score as f32, explained.other_score as f32);

@@ -41,7 +41,8 @@ pub(crate) struct Tables {
 impl Tables {
     /// Before [`fill`](Self::fill).
     #[expect(clippy::large_stack_arrays, reason = "for a static")]
-    pub(crate) const EMPTY: Self = Self { features: [[[D as u8; WIDTH]; ACTIONS]; AGENT.layout().leaves()], source: [0; ROOM] };
+    pub(crate) const EMPTY: Self =
+        Self { features: [[[D as u8; WIDTH]; ACTIONS]; AGENT.layout().leaves()], source: [0; ROOM] };
 
     /// Finds them out by asking for features in a context with telling signals. `None` when there is no room.
     pub(crate) fn fill(&mut self, catalog: &Catalog<'_>) -> Option<()> {
@@ -95,10 +96,23 @@ impl<const N: usize> Peer<N> {
     /// Decides. The normals are those of Fable's draw for the task's coordinates and the shared ones, and the next ones of the
     /// same stream for the other tasks', which Fable does not need: theta is Fable's but for rounding.
     #[must_use]
-    pub(crate) fn decide(&mut self, policy: &Policy<'_, f32>, tables: &Tables, user: u64, moment: &Moment) -> Action {
+    pub(crate) fn decide(
+        &mut self,
+        policy: &Policy<'_, f32>,
+        tables: &Tables,
+        user: u64,
+        moment: &Moment,
+    ) -> Action {
         self.round += 1;
         let settings = policy.settings();
-        let key = Key { seed: settings.seed, user, incarnation: 0, origin: 0, round: self.round, purpose: Purpose::Decision };
+        let key = Key {
+            seed: settings.seed,
+            user,
+            incarnation: 0,
+            origin: 0,
+            round: self.round,
+            purpose: Purpose::Decision,
+        };
         let (nu, mut stream) = (settings.exploration.nu(self.round, D) as f32, key.stream());
         self.draw(moment, |drawn| *drawn += nu * stream.normal());
         self.scale(tables, moment);
@@ -114,7 +128,14 @@ impl<const N: usize> Peer<N> {
     }
 
     /// Learns the reward of an action.
-    pub(crate) fn learn(&mut self, policy: &Policy<'_, f32>, tables: &Tables, moment: &Moment, action: Action, reward: f64) {
+    pub(crate) fn learn(
+        &mut self,
+        policy: &Policy<'_, f32>,
+        tables: &Tables,
+        moment: &Moment,
+        action: Action,
+        reward: f64,
+    ) {
         let (factors, row) = (factors(&moment.context), tables.features(&moment.context, action));
         self.vector.fill(0.0);
         for &coordinate in row {
@@ -178,9 +199,9 @@ impl<const N: usize> Peer<N> {
     #[inline]
     fn sum(&self, row: &[u8; WIDTH], baseline: f32) -> f32 {
         let (pairs, _) = row.as_chunks::<2>();
-        let (even, odd) = pairs
-            .iter()
-            .fold((baseline, 0.0), |(even, odd), &[a, b]| (even + self.theta[usize::from(a)], odd + self.theta[usize::from(b)]));
+        let (even, odd) = pairs.iter().fold((baseline, 0.0), |(even, odd), &[a, b]| {
+            (even + self.theta[usize::from(a)], odd + self.theta[usize::from(b)])
+        });
         even + odd
     }
 }

@@ -49,7 +49,8 @@ impl User {
         let definition = policy.catalog().definition();
         let task = self.below(u32::try_from(definition.tasks.len()).ok()?) as usize;
         let signals: [f32; 16] = core::array::from_fn(|_| f32::from(self.below(128) as u8 + 1) / 128.0);
-        let context = Context::new(policy.catalog(), Some(task), signals.get(..definition.signals.len())?).ok()?;
+        let context =
+            Context::new(policy.catalog(), Some(task), signals.get(..definition.signals.len())?).ok()?;
         let baselines = core::array::from_fn(|action| policy.baseline(&context, Action(action as u16), None));
         Some(Moment { context, baselines, noise: self.below(32) })
     }

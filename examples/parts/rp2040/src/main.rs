@@ -44,7 +44,8 @@ async fn main(_spawner: Spawner) {
     let mut port = BufferedUart::new(part.UART0, part.PIN_0, part.PIN_1, Irqs, sent, received, config);
     let flash = Flash::new(flash::Flash::new_blocking(part.FLASH));
 
-    let stopped = serve_async(flash, LAYOUT, &mut port, MEMORY.take(), || entropy::seed_09(&mut RoscRng).ok()).await;
+    let stopped =
+        serve_async(flash, LAYOUT, &mut port, MEMORY.take(), || entropy::seed_09(&mut RoscRng).ok()).await;
     let _ = core::hint::black_box(stopped); // a debugger shows why; nothing was overwritten
 }
 

@@ -75,7 +75,8 @@ pub async fn serve_async<F: NorFlash, P: Read + Write>(
     let mut store = FlashStore::new(flash, layout);
     let Memory { learner, workspace } = memory;
     let policy = store.start(&CATALOG, SETTINGS, learner, workspace, draw).await?;
-    let mut server = Server::new(Device::new(learner.bind(&policy, workspace).map_err(FlashError::from)?, &mut store));
+    let mut server =
+        Server::new(Device::new(learner.bind(&policy, workspace).map_err(FlashError::from)?, &mut store));
     // What a port reports, a byte that was garbled or came too fast, the host notices too, and it sends again.
     while server.serve_async(port).await.is_err() {}
     Ok(())

@@ -2,7 +2,9 @@
 
 use embedded_io::{ErrorKind, ErrorType, Read, Write};
 use fable_core::catalog::TAU2;
-use fable_embedded::flash::{Blocking, FlashError, Layout, Seed, StartError, block_on, read_seed, write_seed};
+use fable_embedded::flash::{
+    Blocking, FlashError, Layout, Seed, StartError, block_on, read_seed, write_seed,
+};
 use fable_embedded::mock::Mock;
 use fable_embedded::protocol::{DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
 use fable_part::{Memory, layout, serve, serve_async};
@@ -82,7 +84,11 @@ impl embedded_io_async::Write for Script {
 }
 
 /// One life of the device, from its start until the host is gone or the power is cut.
-fn run(flash: &mut Flash, port: &mut Script, numbers: &mut impl Iterator<Item = u64>) -> Result<(), StartError> {
+fn run(
+    flash: &mut Flash,
+    port: &mut Script,
+    numbers: &mut impl Iterator<Item = u64>,
+) -> Result<(), StartError> {
     let mut memory = Memory::EMPTY;
     serve(Blocking(flash), LAYOUT, port, &mut memory, || numbers.next())
 }
@@ -122,7 +128,10 @@ fn what_was_learned_is_there_after_a_restart() {
     assert_eq!(run(&mut flash, &mut port, &mut numbers), Ok(()));
     let replies = port.replies();
     assert!(
-        matches!(replies[..], [Reply::Decided { round: 1, .. }, Reply::Done { count: 1 }, Reply::Decided { round: 2, .. }]),
+        matches!(
+            replies[..],
+            [Reply::Decided { round: 1, .. }, Reply::Done { count: 1 }, Reply::Decided { round: 2, .. }]
+        ),
         "{replies:?}"
     );
     assert_eq!(hello(&mut flash, &mut numbers), (22, 1));
@@ -137,7 +146,9 @@ fn both_forms_are_one() {
     assert_eq!(run(&mut flash, &mut port, &mut [11, 22].into_iter()), Ok(()));
     let mut numbers = [11, 22].into_iter();
     let mut memory = Memory::EMPTY;
-    let served = serve_async(&mut other, layout::<Flash>(&(0..17 * 1024)), &mut waiting, &mut memory, || numbers.next());
+    let served = serve_async(&mut other, layout::<Flash>(&(0..17 * 1024)), &mut waiting, &mut memory, || {
+        numbers.next()
+    });
     assert_eq!(block_on(served), Ok(()));
     assert_eq!((flash.bytes(), port.got), (other.bytes(), waiting.got));
 }
@@ -156,7 +167,10 @@ fn what_is_not_ours_is_left_alone() {
     let mut flash = Flash::new(17);
     flash.bytes_mut()[1024..].fill(0x55);
     let before = flash.bytes().to_vec();
-    assert_eq!(run(&mut flash, &mut Script::of(&[]), &mut (1..)), Err(StartError::Store(FlashError::Foreign)));
+    assert_eq!(
+        run(&mut flash, &mut Script::of(&[]), &mut (1..)),
+        Err(StartError::Store(FlashError::Foreign))
+    );
     assert_eq!(flash.bytes(), before);
 
     let mut flash = Flash::new(17);

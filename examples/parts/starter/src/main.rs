@@ -10,7 +10,9 @@
 use core::ops::Range;
 use cortex_m_rt::entry;
 use embedded_io::{ErrorKind, ErrorType, Read, Write};
-use embedded_storage::nor_flash::{self, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write};
+use embedded_storage::nor_flash::{
+    self, NorFlash, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+};
 use fable_core::catalog::{Catalog, TAU2};
 use fable_core::record::snapshot::max_len;
 use fable_core::{Learner, Settings, Workspace};
@@ -33,7 +35,11 @@ const ROOM: usize = 8;
 const REGION: Range<u32> = 0..64 * 1024;
 const LAYOUT: Layout = {
     let page = Flash::ERASE_SIZE as u32;
-    Layout::new::<Blocking<Flash>>(REGION.start + page, REGION.end - REGION.start - page, max_len::<f32>(&TAU2, ROOM))
+    Layout::new::<Blocking<Flash>>(
+        REGION.start + page,
+        REGION.end - REGION.start - page,
+        max_len::<f32>(&TAU2, ROOM),
+    )
 };
 
 /// The user's memory and scratch are statics of zeros.
@@ -116,7 +122,8 @@ impl Flash {
         let path = c"device.flash";
         let file = File::options().read(true).write(true).open(path);
         let blank = file.is_err();
-        let file = file.or_else(|_| File::options().read(true).write(true).create(true).truncate(true).open(path));
+        let file =
+            file.or_else(|_| File::options().read(true).write(true).create(true).truncate(true).open(path));
         let mut flash = Self(file.map_err(|_| NorFlashErrorKind::Other)?);
         if blank {
             flash.erase(REGION.start, REGION.end)?;
@@ -154,7 +161,10 @@ impl NorFlash for Flash {
     fn erase(&mut self, from: u32, to: u32) -> Result<(), NorFlashErrorKind> {
         check_erase(self, from, to)?;
         let file = self.at(from)?;
-        (from..to).step_by(64).try_for_each(|_| file.write_all(&[0xff; 64])).map_err(|_| NorFlashErrorKind::Other)
+        (from..to)
+            .step_by(64)
+            .try_for_each(|_| file.write_all(&[0xff; 64]))
+            .map_err(|_| NorFlashErrorKind::Other)
     }
 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), NorFlashErrorKind> {

@@ -11,7 +11,9 @@
 use embassy_embedded_hal::adapter::BlockingAsync;
 use embassy_executor::Spawner;
 use embassy_stm32::flash::{self, Bank1Region3};
-use embassy_stm32::rcc::{AHBPrescaler, APBPrescaler, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllSource, Sysclk};
+use embassy_stm32::rcc::{
+    AHBPrescaler, APBPrescaler, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllSource, Sysclk,
+};
 use embassy_stm32::rng::{self, Rng};
 use embassy_stm32::usart::{self, BufferedUart};
 use embassy_stm32::{bind_interrupts, peripherals};
@@ -58,10 +60,15 @@ async fn main(_spawner: Spawner) {
     let mut rng = Rng::new(part.RNG, Irqs);
     let mut config = usart::Config::default();
     config.baudrate = 115_200;
-    let Ok(mut port) = BufferedUart::new(part.USART2, part.PA3, part.PA2, sent, received, Irqs, config) else { return };
-    let flash = BlockingAsync::new(flash::Flash::new_blocking(part.FLASH).into_blocking_regions().bank1_region3);
+    let Ok(mut port) = BufferedUart::new(part.USART2, part.PA3, part.PA2, sent, received, Irqs, config)
+    else {
+        return;
+    };
+    let flash =
+        BlockingAsync::new(flash::Flash::new_blocking(part.FLASH).into_blocking_regions().bank1_region3);
 
-    let stopped = serve_async(flash, LAYOUT, &mut port, MEMORY.take(), || entropy::seed_09(&mut rng).ok()).await;
+    let stopped =
+        serve_async(flash, LAYOUT, &mut port, MEMORY.take(), || entropy::seed_09(&mut rng).ok()).await;
     let _ = core::hint::black_box(stopped); // a debugger shows why; nothing was overwritten
 }
 

@@ -43,7 +43,8 @@ pub const fn tokens(text: &str) -> usize {
 /// The mean number of tokens of some texts.
 #[must_use]
 pub fn mean_tokens(texts: impl IntoIterator<Item = String>) -> f64 {
-    let (sum, count) = texts.into_iter().fold((0, 0_usize), |(sum, count), text| (sum + tokens(&text), count + 1));
+    let (sum, count) =
+        texts.into_iter().fold((0, 0_usize), |(sum, count), text| (sum + tokens(&text), count + 1));
     sum as f64 / count.max(1) as f64
 }
 
@@ -168,8 +169,10 @@ mod tests {
 
     #[test]
     fn a_plan_adds_up_and_says_its_price() {
-        let answers = Calls { kind: "answer", role: Role::Host, count: 1000, most: 4000, tokens: (250.0, 500.0) };
-        let judge = Calls { kind: "judge", role: Role::Judge, count: 1000, most: 3000, tokens: (1000.0, 50.0) };
+        let answers =
+            Calls { kind: "answer", role: Role::Host, count: 1000, most: 4000, tokens: (250.0, 500.0) };
+        let judge =
+            Calls { kind: "judge", role: Role::Judge, count: 1000, most: 3000, tokens: (1000.0, 50.0) };
         let plan = Plan { name: "tau2", calls: vec![answers, judge] };
         let prices = |judge| Some(Prices { host: (0.5, 2.0), judge });
         let text = table(std::slice::from_ref(&plan), prices((0.5, 2.0)));
@@ -189,12 +192,15 @@ mod tests {
     fn only_a_yes_is_a_yes() {
         let answer = |yes, terminal, text: &str| {
             let mut shown = Vec::new();
-            let answer = Console { terminal, input: &mut text.as_bytes(), output: &mut shown }.confirmed(yes).unwrap();
+            let answer =
+                Console { terminal, input: &mut text.as_bytes(), output: &mut shown }.confirmed(yes).unwrap();
             (answer, !shown.is_empty())
         };
         assert_eq!(answer(true, false, ""), (Some(true), false));
         assert_eq!(answer(false, false, "y\n"), (None, false));
-        for (text, expected) in [("y\n", true), ("YES\n", true), ("\n", false), ("", false), ("n\n", false), ("yep\n", false)] {
+        for (text, expected) in
+            [("y\n", true), ("YES\n", true), ("\n", false), ("", false), ("n\n", false), ("yep\n", false)]
+        {
             assert_eq!(answer(false, true, text), (Some(expected), true), "{text:?}");
         }
     }

@@ -67,7 +67,13 @@ struct Prepared {
 
 /// Runs the named experiments, or all, one after the other until one does not end well. What they cost is told before the first.
 #[must_use]
-pub fn run(options: &Options, setup: &Setup, names: &[String], out: Option<&Path>, console: &mut Console<'_>) -> End {
+pub fn run(
+    options: &Options,
+    setup: &Setup,
+    names: &[String],
+    out: Option<&Path>,
+    console: &mut Console<'_>,
+) -> End {
     let out = out.map_or_else(|| options.usual_out(), Path::to_owned);
     let chosen = match checked(options, names, &out) {
         Ok(chosen) => chosen,
@@ -113,7 +119,10 @@ fn checked(options: &Options, names: &[String], out: &Path) -> Result<Vec<&'stat
         return Err("--model is empty".into());
     }
     if is_home(out) {
-        return Err("--out is in the folder of the committed results, which a run against a model does not overwrite".into());
+        return Err(
+            "--out is in the folder of the committed results, which a run against a model does not overwrite"
+                .into(),
+        );
     }
     if let Some(name) = names.iter().find(|name| *name != "all" && !NAMES.contains(&name.as_str())) {
         return Err(format!("'{name}' does not run against a model; {} do", NAMES.join(", ")));
@@ -132,7 +141,9 @@ fn is_home(out: &Path) -> bool {
 fn server(options: &Options) -> Result<Server, LlmError> {
     let mut endpoint = Endpoint::new(options.endpoint.clone().unwrap_or_default(), "");
     endpoint.timeout = Duration::from_secs(options.timeout.get().into());
-    let key = env::var_os(&options.key_env).map(|key| key.to_string_lossy().trim().to_owned()).filter(|key| !key.is_empty());
+    let key = env::var_os(&options.key_env)
+        .map(|key| key.to_string_lossy().trim().to_owned())
+        .filter(|key| !key.is_empty());
     let key = key.map(|key| Key::new(&key)).transpose()?;
     let no_key = key.is_none().then(|| options.key_env.clone());
     let patience = Patience { retries: options.retries, first_wait: Duration::from_millis(options.wait) };
@@ -140,7 +151,12 @@ fn server(options: &Options) -> Result<Server, LlmError> {
 }
 
 /// Reads an experiment's data and looks how much of it is in the transcripts.
-fn prepare(options: &Options, setup: &Setup, name: &'static str, folder: &Path) -> Result<Prepared, StudyError> {
+fn prepare(
+    options: &Options,
+    setup: &Setup,
+    name: &'static str,
+    folder: &Path,
+) -> Result<Prepared, StudyError> {
     let experiment: Box<dyn Experiment> = match name {
         "two-direction" => Box::new(two_direction::TwoDirection::read(options)?),
         "rubric" => Box::new(rubric::Rubric::read(options, setup)?),
@@ -166,13 +182,23 @@ fn quiet(setup: &Setup) -> Setup {
 }
 
 /// Says what the experiments cost and asks whether to go on; how it ended, where it does not.
-fn confirm(options: &Options, prepared: &[Prepared], folder: &Path, console: &mut Console<'_>) -> Result<(), End> {
-    let rest: Vec<Plan> = prepared.iter().filter(|one| one.report.is_none()).map(|one| one.rest.clone()).collect();
+fn confirm(
+    options: &Options,
+    prepared: &[Prepared],
+    folder: &Path,
+    console: &mut Console<'_>,
+) -> Result<(), End> {
+    let rest: Vec<Plan> =
+        prepared.iter().filter(|one| one.report.is_none()).map(|one| one.rest.clone()).collect();
     let there: usize = prepared.iter().map(|one| one.found.calls.len()).sum();
     let Wording { host, judge, .. } = options.wording();
-    let (calls, address) = (rest.iter().map(Plan::count).sum::<usize>(), options.endpoint.as_deref().unwrap_or_default());
+    let (calls, address) =
+        (rest.iter().map(Plan::count).sum::<usize>(), options.endpoint.as_deref().unwrap_or_default());
     if rest.is_empty() {
-        console.say(&format!("All {there} calls are in the transcripts in {}; nothing is asked.", folder.display()));
+        console.say(&format!(
+            "All {there} calls are in the transcripts in {}; nothing is asked.",
+            folder.display()
+        ));
         return if options.dry_run { Err(End::Done) } else { Ok(()) };
     }
     console.say(&format!(
@@ -190,7 +216,9 @@ fn confirm(options: &Options, prepared: &[Prepared], folder: &Path, console: &mu
             Err(End::NotConfirmed)
         }
         Ok(None) => {
-            console.say("Not started: there is nobody to ask. --yes starts it, --dry-run only says what it costs.");
+            console.say(
+                "Not started: there is nobody to ask. --yes starts it, --dry-run only says what it costs.",
+            );
             Err(End::NotConfirmed)
         }
         Err(error) => {
@@ -215,7 +243,13 @@ impl Prepared {
             return self.write(out, report, &self.found, &wording, console);
         }
         let expected = self.found.all_cached() + self.rest.count();
-        let model = Model::online(wording.clone(), Transcripts::new(folder), server.clone(), expected, setup.progress);
+        let model = Model::online(
+            wording.clone(),
+            Transcripts::new(folder),
+            server.clone(),
+            expected,
+            setup.progress,
+        );
         let report = self.experiment.run(&model, &quiet(setup));
         let log = model.finish();
         match report {
@@ -246,7 +280,8 @@ impl Prepared {
         let name = self.name;
         let mut report = report.clone();
         report.heading("The calls");
-        let models: Vec<String> = log.models.iter().map(|(model, calls)| format!("`{model}` ({calls})")).collect();
+        let models: Vec<String> =
+            log.models.iter().map(|(model, calls)| format!("`{model}` ({calls})")).collect();
         report.text(&format!(
             "{} calls; the model is `{}`, the judge `{}`; the server answered as {}. It counted {} tokens of requests and {} of answers;
              {} answers broke off at the limit of tokens. The SHA-256 of the list of all calls with the hashes of their requests and
@@ -271,7 +306,10 @@ impl Prepared {
             fs::write(folder.join(format!("{name}-{part}")), text)?;
         }
         let page = folder.join(format!("{name}.md"));
-        console.say(&format!("{name}: {new} new calls, {cached} from the transcripts; look at {}", page.display()));
+        console.say(&format!(
+            "{name}: {new} new calls, {cached} from the transcripts; look at {}",
+            page.display()
+        ));
         Ok(())
     }
 }
@@ -281,8 +319,11 @@ fn instruction(catalog: &Catalog<'_>, action: Action, profile: &[Promotion]) -> 
     let values = catalog.values(action);
     let values = values.iter().flat_map(|values| values.iter());
     let asked = catalog.definition().components.iter().zip(values);
-    let mut lines: Vec<String> =
-        asked.filter_map(|(component, value)| Some(component.values.get(usize::from(*value))?.instruction.to_owned())).collect();
+    let mut lines: Vec<String> = asked
+        .filter_map(|(component, value)| {
+            Some(component.values.get(usize::from(*value))?.instruction.to_owned())
+        })
+        .collect();
     for promotion in profile {
         let mut line = String::new();
         // Writing into a text does not fail.
@@ -296,7 +337,9 @@ fn instruction(catalog: &Catalog<'_>, action: Action, profile: &[Promotion]) -> 
 fn text_of(path: &Path, source: &'static str) -> Result<String, StudyError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StudyError::MissingData { path: path.to_owned(), source }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(StudyError::MissingData { path: path.to_owned(), source })
+        }
         Err(error) => Err(StudyError::BadData { path: path.to_owned(), reason: error.to_string() }),
     }
 }

@@ -157,7 +157,13 @@ impl Model {
 
     /// A model that is asked over the network about so many times; whether progress is shown.
     #[must_use]
-    pub fn online(wording: Wording, transcripts: Transcripts, server: Server, expected: usize, shown: bool) -> Self {
+    pub fn online(
+        wording: Wording,
+        transcripts: Transcripts,
+        server: Server,
+        expected: usize,
+        shown: bool,
+    ) -> Self {
         Self::new(wording, transcripts, Some(server), Progress::new(expected, shown))
     }
 
@@ -199,7 +205,8 @@ impl Model {
     }
 
     fn asked(&self, place: String, request: Value) -> Result<Completion, StudyError> {
-        let question = Question { place: if self.wording.share { String::new() } else { place.clone() }, request };
+        let question =
+            Question { place: if self.wording.share { String::new() } else { place.clone() }, request };
         let name = question.name();
         let _turn = self.turn(&name);
         if let Some(answer) = self.transcripts.find(&question, &name)? {
@@ -251,10 +258,17 @@ impl Model {
                 return Err(format!("{refusal}{}", server.advice(refusal.error)));
             }
             if attempt >= patience.retries {
-                return Err(format!("{refusal}, after {} tries{}", attempt + 1, server.advice(refusal.error)));
+                return Err(format!(
+                    "{refusal}, after {} tries{}",
+                    attempt + 1,
+                    server.advice(refusal.error)
+                ));
             }
             if asked_for > LONGEST_WAIT {
-                return Err(format!("{refusal} and wants {} s of rest; run this again later", asked_for.as_secs()));
+                return Err(format!(
+                    "{refusal} and wants {} s of rest; run this again later",
+                    asked_for.as_secs()
+                ));
             }
             self.log().retried += 1;
             thread::sleep(asked_for);
@@ -296,7 +310,8 @@ impl Log {
     /// One row per call: its place and the hashes of question and answer.
     #[must_use]
     pub fn csv(&self) -> String {
-        let rows = self.calls.iter().map(|(place, (question, answer))| format!("{place},{question},{answer}\n"));
+        let rows =
+            self.calls.iter().map(|(place, (question, answer))| format!("{place},{question},{answer}\n"));
         std::iter::once("call,question,answer\n".to_owned()).chain(rows).collect()
     }
 
@@ -325,7 +340,9 @@ mod tests {
 
     #[test]
     fn the_kind_of_a_call_is_the_end_of_its_place() {
-        for (place, expected) in [("rubric/Fable (full)/0/03/answer-2", "answer"), ("tau2/airline/00/customer", "customer")] {
+        for (place, expected) in
+            [("rubric/Fable (full)/0/03/answer-2", "answer"), ("tau2/airline/00/customer", "customer")]
+        {
             assert_eq!(kind(place), expected);
         }
     }

@@ -105,7 +105,9 @@ impl Options {
     #[must_use]
     pub fn usual_out(&self) -> PathBuf {
         let name = self.model.as_deref().unwrap_or_default();
-        let safe = |letter: char| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
+        let safe = |letter: char| {
+            if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' }
+        };
         PathBuf::from("runs").join(name.chars().map(safe).collect::<String>().trim_start_matches('.'))
     }
 }
@@ -125,7 +127,10 @@ fn temperature(text: &str) -> Result<Temperature, String> {
 }
 
 fn price(text: &str) -> Result<f64, String> {
-    text.parse::<f64>().ok().filter(|price| price.is_finite() && *price >= 0.0).ok_or_else(|| "a price from 0".into())
+    text.parse::<f64>()
+        .ok()
+        .filter(|price| price.is_finite() && *price >= 0.0)
+        .ok_or_else(|| "a price from 0".into())
 }
 
 #[cfg(test)]
@@ -150,7 +155,9 @@ mod tests {
         let wording = options.wording();
         assert_eq!((wording.judge, wording.temperature, wording.thoughts), (wording.host, Some(0.0), 0));
         assert_eq!((options.usual_out(), options.prices()), (PathBuf::from("runs/qwen-..-qwen3-8b"), None));
-        let options = parsed(&["--judge", "big", "--price-in", "1", "--price-out", "2", "--judge-price-out", "9"]).unwrap();
+        let options =
+            parsed(&["--judge", "big", "--price-in", "1", "--price-out", "2", "--judge-price-out", "9"])
+                .unwrap();
         assert_eq!((options.wording().judge.as_str(), options.prices().unwrap().judge), ("big", (1.0, 9.0)));
         // Half a price would be a wrong one.
         assert!(parsed(&["--price-in", "1"]).is_err());

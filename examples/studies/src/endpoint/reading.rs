@@ -14,7 +14,8 @@ const QUOTED: usize = 500;
 /// Most tokens of such an answer. Models that think first need room for it.
 pub const SHORT: u32 = 1000;
 
-const AGAIN_TEXT: &str = "That is not the JSON object that was asked for. Answer with this object and nothing else.";
+const AGAIN_TEXT: &str =
+    "That is not the JSON object that was asked for. Answer with this object and nothing else.";
 
 /// The last object in a text that is one; what comes before it may be thoughts.
 fn object(text: &str) -> Option<Value> {
@@ -70,7 +71,12 @@ mod tests {
 
     #[test]
     fn an_object_is_found_in_what_stands_around_it() {
-        for text in ["{\"a\": 1}", "```json\n{\"a\": 1}\n```", "Set {1, 2}. So: {\"a\": 1} Done.", "{x} {y} {\"a\":1}"] {
+        for text in [
+            "{\"a\": 1}",
+            "```json\n{\"a\": 1}\n```",
+            "Set {1, 2}. So: {\"a\": 1} Done.",
+            "{x} {y} {\"a\":1}",
+        ] {
             assert_eq!(object(text), Some(json!({ "a": 1 })), "{text}");
         }
         for text in ["", "no", "{\"a\": 1", "}{", "{\"a\": }"] {

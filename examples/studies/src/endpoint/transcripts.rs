@@ -64,8 +64,10 @@ impl Question {
     pub fn name(&self) -> String {
         // Objects keep the order in which they were written, so the same request is the same text.
         hash(
-            &Value::from([("place", self.place.clone().into()), ("request", self.request.clone())].map(pair).to_vec())
-                .to_string(),
+            &Value::from(
+                [("place", self.place.clone().into()), ("request", self.request.clone())].map(pair).to_vec(),
+            )
+            .to_string(),
         )
     }
 }
@@ -120,8 +122,13 @@ impl Transcripts {
         };
         match serde_json::from_str::<Transcript>(&text) {
             Ok(transcript) if transcript.question == *question => Ok(Some(transcript.answer.into())),
-            Ok(_) => Err(StudyError::BadData { path, reason: "this is the transcript of another question; delete it".into() }),
-            Err(error) => Err(StudyError::BadData { path, reason: format!("not a transcript ({error}); delete it") }),
+            Ok(_) => Err(StudyError::BadData {
+                path,
+                reason: "this is the transcript of another question; delete it".into(),
+            }),
+            Err(error) => {
+                Err(StudyError::BadData { path, reason: format!("not a transcript ({error}); delete it") })
+            }
         }
     }
 
@@ -156,7 +163,12 @@ mod tests {
         assert_eq!(name, "8c48301b951ca0e22d90432a04930b678271c87aedc4d917ac0aee72cf1c72d9");
         assert_eq!(transcripts.find(&question, &name).unwrap(), None);
         let call = ToolCall { id: "1".into(), name: "web_search".into(), arguments: "{}".into() };
-        let answer = Completion { content: "yes".into(), calls: vec![call], tokens: Some((3, 1)), ..Completion::default() };
+        let answer = Completion {
+            content: "yes".into(),
+            calls: vec![call],
+            tokens: Some((3, 1)),
+            ..Completion::default()
+        };
         transcripts.keep(question.clone(), &name, answer.clone()).unwrap();
         assert_eq!(transcripts.find(&question, &name).unwrap(), Some(answer));
         for other in [

@@ -65,7 +65,9 @@ fn context(current: bool) -> Result<Context, StudyError> {
 
 /// The prompts in the tables of the paper's source: rows of a number, a prompt and a target.
 fn prompts(source: &str) -> Result<Vec<Prompt>, String> {
-    let (_, appendix) = source.split_once("app:fable-v4-two-direction").ok_or("there is not the appendix on two directions")?;
+    let (_, appendix) = source
+        .split_once("app:fable-v4-two-direction")
+        .ok_or("there is not the appendix on two directions")?;
     let mut prompts = Vec::new();
     for line in appendix.lines() {
         let cells: Vec<&str> = line.split(" & ").map(str::trim).collect();
@@ -80,18 +82,33 @@ fn prompts(source: &str) -> Result<Vec<Prompt>, String> {
         }
         prompts.push(Prompt { text: plain(text), current });
     }
-    if prompts.len() == 20 { Ok(prompts) } else { Err(format!("there are {} prompts and not 20", prompts.len())) }
+    if prompts.len() == 20 {
+        Ok(prompts)
+    } else {
+        Err(format!("there are {} prompts and not 20", prompts.len()))
+    }
 }
 
 /// TeX without its marks, as far as a question has any.
 fn plain(text: &str) -> String {
-    let marks = [("\\&", "&"), ("\\%", "%"), ("\\_", "_"), ("\\#", "#"), ("\\$", "$"), ("``", "\""), ("''", "\""), ("~", " ")];
+    let marks = [
+        ("\\&", "&"),
+        ("\\%", "%"),
+        ("\\_", "_"),
+        ("\\#", "#"),
+        ("\\$", "$"),
+        ("``", "\""),
+        ("''", "\""),
+        ("~", " "),
+    ];
     marks.into_iter().fold(text.to_owned(), |text, (mark, letter)| text.replace(mark, letter))
 }
 
 fn tools() -> Value {
-    let parameters = json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
-    let function = json!({ "name": "web_search", "description": "Searches the web.", "parameters": parameters });
+    let parameters =
+        json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
+    let function =
+        json!({ "name": "web_search", "description": "Searches the web.", "parameters": parameters });
     json!([{ "type": "function", "function": function }])
 }
 
@@ -148,7 +165,13 @@ impl TwoDirection {
         Ok(Self { prompts })
     }
 
-    fn live(&self, model: &Model, policy: &Policy<'_, f64>, method: Method, name: &str) -> Result<Run, StudyError> {
+    fn live(
+        &self,
+        model: &Model,
+        policy: &Policy<'_, f64>,
+        method: Method,
+        name: &str,
+    ) -> Result<Run, StudyError> {
         let mut agent = Agent::new(policy, method, SEED)?;
         let feasible = Feasible::new(&AGENT, RULES)?;
         let before = probes(&mut agent)?;
@@ -159,17 +182,34 @@ impl TwoDirection {
             let place = format!("two-direction/{name}/{:02}", number + 1);
             let (answer, searches) = answered(model, prompt, action, &place)?;
             let read = |object: &Value| Some((truth(object, "answers")?, truth(object, "lookup")?));
-            let verdict = reading::ask(model, Role::Judge, &format!("{place}/judge"), judged(prompt, &answer, searches), read)?;
+            let verdict = reading::ask(
+                model,
+                Role::Judge,
+                &format!("{place}/judge"),
+                judged(prompt, &answer, searches),
+                read,
+            )?;
             let right = action == prompt.target();
             agent.learn(if right { 1.0 } else { -1.0 })?;
-            rounds.push(Round { action, right, searches, words: answer.split_whitespace().count(), judged: verdict });
+            rounds.push(Round {
+                action,
+                right,
+                searches,
+                words: answer.split_whitespace().count(),
+                judged: verdict,
+            });
         }
         Ok(Run { rounds, probes: [before, probes(&mut agent)?] })
     }
 }
 
 /// The answer to a prompt under an action, and how often the model tried to search.
-fn answered(model: &Model, prompt: &Prompt, action: Action, place: &str) -> Result<(String, usize), StudyError> {
+fn answered(
+    model: &Model,
+    prompt: &Prompt,
+    action: Action,
+    place: &str,
+) -> Result<(String, usize), StudyError> {
     let mut messages = messages(prompt, action);
     let tools = (action == SEARCH).then(tools);
     let mut searches = 0;
@@ -194,15 +234,31 @@ impl Experiment for TwoDirection {
     fn plan(&self, wording: &Wording) -> Vec<Calls> {
         let both = [SEARCH, NO_TOOL];
         let asked = self.prompts.iter().flat_map(|prompt| both.map(|action| messages(prompt, action)));
-        let answer = asked.map(|messages| wording.request(Role::Host, &messages, MOST, Some(&tools())).to_string());
+        let answer =
+            asked.map(|messages| wording.request(Role::Host, &messages, MOST, Some(&tools())).to_string());
         let usual = "word ".repeat(40);
-        let judge = self.prompts.iter().map(|prompt| wording.request(Role::Judge, &judged(prompt, &usual, 1), MOST, None));
+        let judge = self
+            .prompts
+            .iter()
+            .map(|prompt| wording.request(Role::Judge, &judged(prompt, &usual, 1), MOST, None));
         let rounds = 2 * self.prompts.len();
         let count = (rounds * PAPER_CALLS).div_ceil(40);
         let (answer, judge) = (mean_tokens(answer), mean_tokens(judge.map(|request| request.to_string())));
         vec![
-            Calls { kind: "answer", role: Role::Host, count, most: rounds * (1 + SEARCHES), tokens: (answer, 60.0) },
-            Calls { kind: "judge", role: Role::Judge, count: rounds, most: 3 * rounds, tokens: (judge, 20.0) },
+            Calls {
+                kind: "answer",
+                role: Role::Host,
+                count,
+                most: rounds * (1 + SEARCHES),
+                tokens: (answer, 60.0),
+            },
+            Calls {
+                kind: "judge",
+                role: Role::Judge,
+                count: rounds,
+                most: 3 * rounds,
+                tokens: (judge, 20.0),
+            },
         ]
     }
 
@@ -214,7 +270,9 @@ impl Experiment for TwoDirection {
             self.live(model, &policy, method, name)
         })?;
         let (frozen, online) = (runs.pop(), runs.pop());
-        let (Some(online), Some(frozen)) = (online, frozen) else { return Err(StudyError::Failed("no runs".into())) };
+        let (Some(online), Some(frozen)) = (online, frozen) else {
+            return Err(StudyError::Failed("no runs".into()));
+        };
         Ok(self.report(&online, &frozen))
     }
 }
@@ -246,13 +304,21 @@ impl TwoDirection {
             mcnemar(first, second)
         ));
         let mut table = Table::new("probes", &["probe", "paper, initial", "final", "here, initial", "final"]);
-        for (probe, (name, paper)) in
-            [("web over no tool, current", ["0.529", "0.885"]), ("no tool over web, stable", ["0.511", "0.999"])]
-                .into_iter()
-                .enumerate()
+        for (probe, (name, paper)) in [
+            ("web over no tool, current", ["0.529", "0.885"]),
+            ("no tool over web, stable", ["0.511", "0.999"]),
+        ]
+        .into_iter()
+        .enumerate()
         {
             let here = online.probes.map(|probes| probes.get(probe).copied().unwrap_or_default());
-            table.row([name.to_owned(), paper[0].into(), paper[1].into(), format!("{:.3}", here[0]), format!("{:.3}", here[1])]);
+            table.row([
+                name.to_owned(),
+                paper[0].into(),
+                paper[1].into(),
+                format!("{:.3}", here[0]),
+                format!("{:.3}", here[1]),
+            ]);
             report.number(format!("probe {name}"), here[1]);
         }
         report.table(table);
@@ -275,7 +341,8 @@ impl TwoDirection {
 
     fn summary(&self, online: &Run, frozen: &Run) -> Table {
         let mut table = Table::new("summary", &["", "paper, online", "frozen", "here, online", "frozen"]);
-        let (all, current) = (self.prompts.len(), self.prompts.iter().filter(|prompt| prompt.current).count());
+        let (all, current) =
+            (self.prompts.len(), self.prompts.iter().filter(|prompt| prompt.current).count());
         let in_direction = |run: &Run, current: bool| {
             let rounds = self.prompts.iter().zip(&run.rounds);
             rounds.filter(|(prompt, round)| prompt.current == current && round.right).count()
@@ -288,18 +355,30 @@ impl TwoDirection {
         row("on stable facts", ["9 of 10", "6 of 10"], &|run| of(in_direction(run, false), all - current));
         row("sum of rewards", ["16", "8"], &|run| {
             let right = run.count(|round| round.right);
-            format!("{}", 2 * i64::try_from(right).unwrap_or_default() - i64::try_from(run.rounds.len()).unwrap_or_default())
+            format!(
+                "{}",
+                2 * i64::try_from(right).unwrap_or_default()
+                    - i64::try_from(run.rounds.len()).unwrap_or_default()
+            )
         });
         let offered = |run: &Run| run.count(|round| round.action == SEARCH);
-        row("model searched when offered", ["", ""], &|run| of(run.count(|round| round.searches > 0), offered(run)));
-        row("searches", ["", ""], &|run| run.rounds.iter().map(|round| round.searches).sum::<usize>().to_string());
+        row("model searched when offered", ["", ""], &|run| {
+            of(run.count(|round| round.searches > 0), offered(run))
+        });
+        row("searches", ["", ""], &|run| {
+            run.rounds.iter().map(|round| round.searches).sum::<usize>().to_string()
+        });
         let judged = |run: &Run| run.count(|round| round.judged.is_some());
-        row("judge: to the point", ["", ""], &|run| of(run.count(|round| matches!(round.judged, Some((true, _)))), judged(run)));
+        row("judge: to the point", ["", ""], &|run| {
+            of(run.count(|round| matches!(round.judged, Some((true, _)))), judged(run))
+        });
         row("judge: action fits", ["", ""], &|run| {
             let fits = |round: &Round| matches!(round.judged, Some((_, lookup)) if lookup == (round.action == SEARCH));
             of(run.count(fits), judged(run))
         });
-        row("answers without a usable judgement", ["", ""], &|run| of(run.rounds.len() - judged(run), run.rounds.len()));
+        row("answers without a usable judgement", ["", ""], &|run| {
+            of(run.rounds.len() - judged(run), run.rounds.len())
+        });
         table
     }
 
@@ -308,10 +387,16 @@ impl TwoDirection {
         let heads = ["round", "target", "online", "searches", "words", "frozen", "searches", "words"];
         let mut table = Table::new("rounds", &heads);
         let name = |action: Action| if action == SEARCH { "web_search" } else { "no_tool" };
-        for (number, ((prompt, online), frozen)) in self.prompts.iter().zip(&online.rounds).zip(&frozen.rounds).enumerate() {
+        for (number, ((prompt, online), frozen)) in
+            self.prompts.iter().zip(&online.rounds).zip(&frozen.rounds).enumerate()
+        {
             let mut cells = vec![(number + 1).to_string(), name(prompt.target()).to_owned()];
             for round in [online, frozen] {
-                cells.extend([name(round.action).to_owned(), round.searches.to_string(), round.words.to_string()]);
+                cells.extend([
+                    name(round.action).to_owned(),
+                    round.searches.to_string(),
+                    round.words.to_string(),
+                ]);
             }
             table.row(cells);
         }
@@ -327,11 +412,15 @@ mod tests {
     fn prompts_are_read_from_rows_of_a_table() {
         let row = |number: usize| {
             let target = if number.is_multiple_of(2) { "stable (no tool)" } else { "current (web)" };
-            format!("{number} & Is {number}\\% of \\$2 ``much''? & {target} & \\texttt{{web\\_search}} & +1 & x & -1 \\\\\n")
+            format!(
+                "{number} & Is {number}\\% of \\$2 ``much''? & {target} & \\texttt{{web\\_search}} & +1 & x & -1 \\\\\n"
+            )
         };
         let source = |rows: &[usize]| {
             let rows: String = rows.iter().map(|number| row(*number)).collect();
-            format!("1 & not yet & current (web) & \n\\label{{app:fable-v4-two-direction}}\nOverall & 18/20\n{rows}")
+            format!(
+                "1 & not yet & current (web) & \n\\label{{app:fable-v4-two-direction}}\nOverall & 18/20\n{rows}"
+            )
         };
         let twenty: Vec<usize> = (1..=20).collect();
         let read = prompts(&source(&twenty)).unwrap();

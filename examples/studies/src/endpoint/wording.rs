@@ -37,7 +37,8 @@ impl Wording {
         if let Some(temperature) = self.temperature {
             body["temperature"] = temperature.into();
         }
-        body[if self.new_limit { "max_completion_tokens" } else { "max_tokens" }] = most.saturating_add(self.thoughts).into();
+        body[if self.new_limit { "max_completion_tokens" } else { "max_tokens" }] =
+            most.saturating_add(self.thoughts).into();
         if let Some(tools) = tools {
             body["tools"] = tools.clone();
         }
@@ -57,14 +58,22 @@ mod tests {
 
     #[test]
     fn a_request_has_what_was_asked_for_and_nothing_else() {
-        let wording =
-            Wording { host: "h".into(), judge: "j".into(), temperature: Some(0.0), new_limit: false, thoughts: 0, share: false };
+        let wording = Wording {
+            host: "h".into(),
+            judge: "j".into(),
+            temperature: Some(0.0),
+            new_limit: false,
+            thoughts: 0,
+            share: false,
+        };
         let request = wording.request(Role::Host, &[message("user", "hi")], 10, None);
-        let expected =
-            json!({ "model": "h", "messages": [{ "role": "user", "content": "hi" }], "temperature": 0.0, "max_tokens": 10 });
+        let expected = json!({ "model": "h", "messages": [{ "role": "user", "content": "hi" }], "temperature": 0.0, "max_tokens": 10 });
         assert_eq!(request, expected);
         let other = Wording { temperature: None, new_limit: true, thoughts: 90, ..wording };
         let request = other.request(Role::Judge, &[], 10, Some(&json!([])));
-        assert_eq!(request, json!({ "model": "j", "messages": [], "max_completion_tokens": 100, "tools": [] }));
+        assert_eq!(
+            request,
+            json!({ "model": "j", "messages": [], "max_completion_tokens": 100, "tools": [] })
+        );
     }
 }

@@ -38,7 +38,10 @@ impl Results {
     pub fn cell(&self, file: &str, row: &str, column: &str) -> Option<String> {
         let rows = self.rows(file);
         let place = rows.first()?.iter().position(|head| head.starts_with(column))?;
-        let row = rows.iter().skip(1).find(|cells| cells.first().is_some_and(|name| name.trim_matches('*').starts_with(row)))?;
+        let row = rows
+            .iter()
+            .skip(1)
+            .find(|cells| cells.first().is_some_and(|name| name.trim_matches('*').starts_with(row)))?;
         row.get(place).filter(|cell| !cell.is_empty()).cloned()
     }
 
@@ -52,7 +55,8 @@ impl Results {
 /// The number that a cell begins with: `0.42 (0.39 to 0.44)`, `+0.3`, `**12%**`.
 fn first_number(cell: &str) -> Option<f64> {
     let text = cell.trim_start_matches('*');
-    let end = text.find(|letter: char| !(letter.is_ascii_digit() || "+-.".contains(letter))).unwrap_or(text.len());
+    let end =
+        text.find(|letter: char| !(letter.is_ascii_digit() || "+-.".contains(letter))).unwrap_or(text.len());
     text.get(..end)?.parse().ok()
 }
 
@@ -102,11 +106,15 @@ mod tests {
     fn cells_are_found_by_names_and_give_their_first_number() {
         let results = Results::of(&files::home());
         assert!(
-            results.number("adapt-regret", "as shipped", "`tau2`, graded, 200").is_some_and(|ratio| (0.0..1.0).contains(&ratio))
+            results
+                .number("adapt-regret", "as shipped", "`tau2`, graded, 200")
+                .is_some_and(|ratio| (0.0..1.0).contains(&ratio))
         );
         assert_eq!(results.number("adapt-regret", "as shipped", "no such column"), None);
         assert_eq!(results.cell("no-such-file", "", ""), None);
-        for (cell, number) in [("0.42 (0.39 to 0.44)", 0.42), ("**+12%**", 12.0), ("-0.5 ± 0.1", -0.5), ("2e", 2.0)] {
+        for (cell, number) in
+            [("0.42 (0.39 to 0.44)", 0.42), ("**+12%**", 12.0), ("-0.5 ± 0.1", -0.5), ("2e", 2.0)]
+        {
             assert_eq!(first_number(cell), Some(number), "{cell}");
         }
         assert_eq!(first_number("more than 600"), None);
@@ -122,7 +130,10 @@ mod tests {
         let svg = picture(&files::home()).unwrap();
         assert!(svg.contains("Fable") && svg.contains("cameras") && svg.ends_with("</svg>\n"));
         let committed = fs::read_to_string(files::home().join("results").join(PICTURE)).unwrap();
-        assert!(svg == committed, "`cargo run --manifest-path examples/studies/Cargo.toml -- assemble` draws it again");
+        assert!(
+            svg == committed,
+            "`cargo run --manifest-path examples/studies/Cargo.toml -- assemble` draws it again"
+        );
     }
 
     #[test]

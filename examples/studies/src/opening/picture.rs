@@ -40,7 +40,11 @@ const LEARNERS: [(&str, &str); 2] = [("today's defaults", "#0072b2"), ("the pape
 /// The picture; `None` where its results are not there.
 pub(super) fn draw(results: &Results) -> Option<String> {
     let mut svg = opening(WIDTH, HEIGHT);
-    let _ = write!(svg, "\n<title>{}</title>\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n", escaped(TITLE));
+    let _ = write!(
+        svg,
+        "\n<title>{}</title>\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#ffffff\"/>\n",
+        escaped(TITLE)
+    );
     curves(results, &mut svg)?;
     bars(results, &mut svg)?;
     svg.push_str("</svg>\n");
@@ -61,7 +65,8 @@ fn curves(results: &Results, svg: &mut String) -> Option<()> {
     let mut lines = Vec::new();
     for (name, colour, dashed) in LINES {
         let column = heads.iter().position(|head| head == name)?;
-        let values: Option<Vec<f64>> = steps.iter().map(|step| super::first_number(step.get(column)?)).collect();
+        let values: Option<Vec<f64>> =
+            steps.iter().map(|step| super::first_number(step.get(column)?)).collect();
         lines.push((name, colour, dashed, values?));
     }
     let all = || lines.iter().flat_map(|(.., values)| values.iter().copied());
@@ -70,7 +75,12 @@ fn curves(results: &Results, svg: &mut String) -> Option<()> {
     let [left, top, width, height] = CURVES;
     let y = |value: f64| top + height * (high - value) / (high - low);
     let x = |step: usize| left + width * (step as f64 + 0.5) / steps.len() as f64;
-    text(svg, (left - 40.0, 24.0), "font-size=\"15\" font-weight=\"600\"", "Mean reward of what was chosen, by request");
+    text(
+        svg,
+        (left - 40.0, 24.0),
+        "font-size=\"15\" font-weight=\"600\"",
+        "Mean reward of what was chosen, by request",
+    );
     text(svg, (left - 40.0, 43.0), "fill=\"#5a5a5a\"", "simulated users; from -1 to 1");
     for tick in 0..=((high - low) * 5.0).round() as i32 {
         let value = low + f64::from(tick) / 5.0;
@@ -83,7 +93,12 @@ fn curves(results: &Results, svg: &mut String) -> Option<()> {
         let words = row.first()?.replace(" to ", "\u{2013}");
         text(svg, (x(step), top + height + 20.0), "text-anchor=\"middle\" fill=\"#5a5a5a\"", &words);
     }
-    text(svg, (left + width / 2.0, top + height + 42.0), "text-anchor=\"middle\" fill=\"#5a5a5a\"", "request");
+    text(
+        svg,
+        (left + width / 2.0, top + height + 42.0),
+        "text-anchor=\"middle\" fill=\"#5a5a5a\"",
+        "request",
+    );
     // Names beside the ends, moved apart where curves end together.
     let mut ends: Vec<(f64, usize)> = Vec::new();
     for (index, (.., values)) in lines.iter().enumerate() {
@@ -93,8 +108,11 @@ fn curves(results: &Results, svg: &mut String) -> Option<()> {
     let mut least = f64::NEG_INFINITY;
     for (place, index) in ends {
         let (name, colour, dashed, values) = lines.get(index)?;
-        let points: Vec<String> =
-            values.iter().enumerate().map(|(step, value)| format!("{:.1},{:.1}", x(step), y(*value))).collect();
+        let points: Vec<String> = values
+            .iter()
+            .enumerate()
+            .map(|(step, value)| format!("{:.1},{:.1}", x(step), y(*value)))
+            .collect();
         let dash = if *dashed { " stroke-dasharray=\"6 4\"" } else { "" };
         let _ = writeln!(
             svg,
@@ -103,25 +121,47 @@ fn curves(results: &Results, svg: &mut String) -> Option<()> {
         );
         least = place.max(least + 15.0);
         let words = if name.starts_with("one weight") { "every way apart" } else { *name };
-        text(svg, (x(values.len() - 1) + 8.0, least + 4.0), &format!("fill=\"{colour}\" font-size=\"12\""), words);
+        text(
+            svg,
+            (x(values.len() - 1) + 8.0, least + 4.0),
+            &format!("fill=\"{colour}\" font-size=\"12\""),
+            words,
+        );
     }
     Some(())
 }
 
 fn bars(results: &Results, svg: &mut String) -> Option<()> {
     let [left, top, width, height] = BARS;
-    text(svg, (left - 140.0, 24.0), "font-size=\"15\" font-weight=\"600\"", "Share gained of what could be gained over chance");
-    for ((_, colour), (x, words)) in LEARNERS.iter().zip([(left - 140.0, "Fable, as shipped"), (left, "the paper's draw")]) {
+    text(
+        svg,
+        (left - 140.0, 24.0),
+        "font-size=\"15\" font-weight=\"600\"",
+        "Share gained of what could be gained over chance",
+    );
+    for ((_, colour), (x, words)) in
+        LEARNERS.iter().zip([(left - 140.0, "Fable, as shipped"), (left, "the paper's draw")])
+    {
         let _ = writeln!(svg, "<rect x=\"{x:.1}\" y=\"33.0\" width=\"12\" height=\"12\" fill=\"{colour}\"/>");
         text(svg, (x + 18.0, 43.0), "fill=\"#5a5a5a\"", words);
     }
     for tick in 0..=4 {
         let x = left + width * f64::from(tick) / 4.0;
         line(svg, (x, top), (x, top + height), "stroke=\"#e4e4e4\"");
-        text(svg, (x, top + height + 20.0), "text-anchor=\"middle\" fill=\"#5a5a5a\"", &format!("{}%", 25 * tick));
+        text(
+            svg,
+            (x, top + height + 20.0),
+            "text-anchor=\"middle\" fill=\"#5a5a5a\"",
+            &format!("{}%", 25 * tick),
+        );
     }
     let words = "0%: any allowed choice; 100%: the best possible choice every time";
-    text(svg, (left + width, top + height + 42.0), "text-anchor=\"end\" fill=\"#5a5a5a\" font-size=\"12\"", words);
+    text(
+        svg,
+        (left + width, top + height + 42.0),
+        "text-anchor=\"end\" fill=\"#5a5a5a\" font-size=\"12\"",
+        words,
+    );
     let step = height / WORLDS.len() as f64;
     for (index, (column, name)) in WORLDS.iter().enumerate() {
         let above = top + step * index as f64;
@@ -129,8 +169,16 @@ fn bars(results: &Results, svg: &mut String) -> Option<()> {
         for (place, (row, colour)) in LEARNERS.iter().enumerate() {
             let share = 1.0 - longest(&results.cell("defaults-comparison", row, column)?)?;
             let (y, size) = (above + 7.0 + 16.0 * place as f64, width * share.clamp(0.0, 1.0));
-            let _ = writeln!(svg, "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{size:.1}\" height=\"14\" fill=\"{colour}\"/>");
-            text(svg, (left + size + 5.0, y + 11.5), "font-size=\"11\" fill=\"#333333\"", &format!("{:.0}%", 100.0 * share));
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{size:.1}\" height=\"14\" fill=\"{colour}\"/>"
+            );
+            text(
+                svg,
+                (left + size + 5.0, y + 11.5),
+                "font-size=\"11\" fill=\"#333333\"",
+                &format!("{:.0}%", 100.0 * share),
+            );
         }
     }
     Some(())

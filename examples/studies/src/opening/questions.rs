@@ -8,7 +8,8 @@ type Row = [String; 3];
 #[cfg(test)]
 pub(super) const ASKED: usize = QUESTIONS.len();
 
-const QUESTIONS: &[fn(&Results) -> Option<Row>] = &[learns, published, people, prompts, talks, changes, wrongly, fails];
+const QUESTIONS: &[fn(&Results) -> Option<Row>] =
+    &[learns, published, people, prompts, talks, changes, wrongly, fails];
 
 /// The questions that the results answer.
 pub(super) fn rows(results: &Results) -> Vec<Row> {
@@ -135,7 +136,8 @@ fn fails(results: &Results) -> Option<Row> {
     const SHIPPED: &str = "Fable (full), shipped defaults";
     const LEARNING: &str = "3: learning after the drift";
     const HELD_OUT: &str = "4: held out";
-    let quality = |row, phase| results.number("pahf-shopping-quality", row, phase).map(|value| format!("{value:.2}"));
+    let quality =
+        |row, phase| results.number("pahf-shopping-quality", row, phase).map(|value| format!("{value:.2}"));
     Some(row(
         "Where does it do badly?",
         format!(

@@ -21,8 +21,7 @@ use fable_std::settings::block_name;
 use fable_std::spca::{Expected, Options, choose, touched};
 
 /// The line in the list of studies.
-pub const ABOUT: &str =
-    "the first 60 requests after onboarding on `agent`, with the whole dictionary and with what SPCA keeps of it";
+pub const ABOUT: &str = "the first 60 requests after onboarding on `agent`, with the whole dictionary and with what SPCA keeps of it";
 
 /// Users that nothing was chosen on, neither here nor in another study.
 const FIRST: usize = 600_000;
@@ -77,7 +76,10 @@ const DRAWN: usize = 5;
 const WRONGLY: usize = 7;
 
 /// For each component: the value that is liked most over the one that is liked least, everywhere.
-fn statements(person: &SimulatedUser<'_>, (response, precision): (f64, f64)) -> Result<Vec<Statement>, StudyError> {
+fn statements(
+    person: &SimulatedUser<'_>,
+    (response, precision): (f64, f64),
+) -> Result<Vec<Statement>, StudyError> {
     let mut statements = Vec::new();
     for (component, definition) in (0..).zip(AGENT.definition().components) {
         let liking = |value: u8| {
@@ -88,7 +90,8 @@ fn statements(person: &SimulatedUser<'_>, (response, precision): (f64, f64)) -> 
         let mut values: Vec<u8> = (0..definition.values.len() as u8).collect();
         values.sort_by(|one, other| liking(*one).total_cmp(&liking(*other)));
         if let [least, .., most] = values.as_slice() {
-            let direction = Direction::prefer(&AGENT, &[(component, *most)], &[(component, *least)], When::Always)?;
+            let direction =
+                Direction::prefer(&AGENT, &[(component, *most)], &[(component, *least)], When::Always)?;
             statements.push(Statement { direction, response, precision });
         }
     }
@@ -96,7 +99,11 @@ fn statements(person: &SimulatedUser<'_>, (response, precision): (f64, f64)) -> 
 }
 
 /// What is said in a row.
-fn said(person: &SimulatedUser<'_>, other: &SimulatedUser<'_>, said: Said) -> Result<Vec<Statement>, StudyError> {
+fn said(
+    person: &SimulatedUser<'_>,
+    other: &SimulatedUser<'_>,
+    said: Said,
+) -> Result<Vec<Statement>, StudyError> {
     match said {
         Said::Nothing => Ok(Vec::new()),
         Said::Ordinary => statements(person, ORDINARY),
@@ -137,7 +144,8 @@ fn mains() -> BlockSet {
 /// The components and as many other blocks as fit, in a random order.
 fn drawn(number: u64, budget: usize) -> BlockSet {
     let mut retained = mains();
-    let mut others: Vec<usize> = (0..AGENT.definition().blocks.len()).filter(|block| !retained.contains(*block)).collect();
+    let mut others: Vec<usize> =
+        (0..AGENT.definition().blocks.len()).filter(|block| !retained.contains(*block)).collect();
     draw::shuffle(&mut Random::new([number, 0, 0, 0xb10c]), &mut others);
     for block in others {
         let mut more = retained;
@@ -211,12 +219,16 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     ));
     let heads = ["regret relative to the first row".to_owned(), "coordinates".to_owned()];
     let columns = windows.map(|end| format!("requests 1 to {end}"));
-    let heads: Vec<String> = heads.into_iter().chain(columns).chain(["requests 31 to 60".to_owned()]).collect();
+    let heads: Vec<String> =
+        heads.into_iter().chain(columns).chain(["requests 31 to 60".to_owned()]).collect();
     let mut table = Table::new("regret", &heads);
     let mut plot = Plot::new("regret", "Regret by request after onboarding", "request", "mean regret");
     for (row, (words, _, kept)) in ROWS.iter().enumerate() {
-        let sizes: Vec<f64> =
-            lives.iter().filter_map(|life| life.kept.get(row)).map(|kept| AGENT.dimension_of(*kept) as f64).collect();
+        let sizes: Vec<f64> = lives
+            .iter()
+            .filter_map(|life| life.kept.get(row))
+            .map(|kept| AGENT.dimension_of(*kept) as f64)
+            .collect();
         let cells = regrets.iter().chain([&late]).map(|regret| regret.cell(row));
         table.row([(*words).to_owned(), format!("{:.0}", mean(&sizes))].into_iter().chain(cells));
         for (end, regret) in windows.iter().zip(&regrets) {
@@ -247,14 +259,39 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     report.goals_set("2026-11-18");
     let [ten, thirty, _] = &regrets;
     let ratio = |regret: &Regret, row: usize, to: usize| regret.relative(row).0 / regret.relative(to).0;
-    let mut goal = |what: &str, value: f64, most: f64| report.goal(what, format!("{value:.2}"), value <= most);
+    let mut goal =
+        |what: &str, value: f64, most: f64| report.goal(what, format!("{value:.2}"), value <= most);
     goal("requests 1 to 10: said, at most 0.95 of the regret of nothing said", ratio(ten, SAID, 0), 0.95);
-    goal("requests 1 to 10: said strongly, at most 0.85 of the regret of nothing said", ratio(ten, STRONGLY, 0), 0.85);
-    goal("requests 1 to 30: SPCA with 40, at most 0.95 of the whole dictionary", ratio(thirty, FEW, STRONGLY), 0.95);
-    goal("requests 1 to 30: SPCA with 100, at most 0.95 of the whole dictionary", ratio(thirty, MANY, STRONGLY), 0.95);
-    goal("requests 1 to 30: SPCA with 100, at most 0.95 of blocks by a die", ratio(thirty, MANY, DRAWN), 0.95);
-    goal("requests 31 to 60: SPCA with 100, at most 1.05 of the whole dictionary", ratio(&late, MANY, STRONGLY), 1.05);
-    goal("requests 31 to 60: said wrongly, at most 1.15 of the regret of nothing said", ratio(&late, WRONGLY, 0), 1.15);
+    goal(
+        "requests 1 to 10: said strongly, at most 0.85 of the regret of nothing said",
+        ratio(ten, STRONGLY, 0),
+        0.85,
+    );
+    goal(
+        "requests 1 to 30: SPCA with 40, at most 0.95 of the whole dictionary",
+        ratio(thirty, FEW, STRONGLY),
+        0.95,
+    );
+    goal(
+        "requests 1 to 30: SPCA with 100, at most 0.95 of the whole dictionary",
+        ratio(thirty, MANY, STRONGLY),
+        0.95,
+    );
+    goal(
+        "requests 1 to 30: SPCA with 100, at most 0.95 of blocks by a die",
+        ratio(thirty, MANY, DRAWN),
+        0.95,
+    );
+    goal(
+        "requests 31 to 60: SPCA with 100, at most 1.05 of the whole dictionary",
+        ratio(&late, MANY, STRONGLY),
+        1.05,
+    );
+    goal(
+        "requests 31 to 60: said wrongly, at most 1.15 of the regret of nothing said",
+        ratio(&late, WRONGLY, 0),
+        1.15,
+    );
     Ok(report)
 }
 
@@ -290,7 +327,11 @@ mod tests {
         let statements = statements(&person, STRONG).unwrap();
         assert_eq!(statements.len(), 3);
         for statement in &statements {
-            let liked: f64 = statement.direction.entries().map(|(coordinate, sign)| sign * person.theta()[coordinate]).sum();
+            let liked: f64 = statement
+                .direction
+                .entries()
+                .map(|(coordinate, sign)| sign * person.theta()[coordinate])
+                .sum();
             assert!(liked > 0.3, "{liked}");
         }
         let context = person.request(1).unwrap().context;
@@ -298,6 +339,9 @@ mod tests {
         assert!(AGENT.dimension_of(kept) <= 40 && (0..3).all(|block| kept.contains(block)));
         assert_eq!(AGENT.dimension_of(mains()), 17);
         let sizes: Vec<usize> = (0..20).map(|number| AGENT.dimension_of(drawn(number, 100))).collect();
-        assert!(sizes.iter().all(|size| (40..=100).contains(size)) && sizes.iter().any(|size| *size != sizes[0]), "{sizes:?}");
+        assert!(
+            sizes.iter().all(|size| (40..=100).contains(size)) && sizes.iter().any(|size| *size != sizes[0]),
+            "{sizes:?}"
+        );
     }
 }

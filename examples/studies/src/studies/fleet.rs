@@ -18,7 +18,8 @@ use fable_std::prior::{Evidence, Kept, Population};
 use people::{Candidate, Examined, Shopper, Simulated, TOKEN_COST};
 use world::{Person, ROUNDS, Start, bold, fitted, isotropic, live, regret};
 
-pub const ABOUT: &str = "a prior fitted to the journals of many users: what it saves one nobody has seen in 30 rounds";
+pub const ABOUT: &str =
+    "a prior fitted to the journals of many users: what it saves one nobody has seen in 30 rounds";
 pub const ABOUT_REAL: &str = "the same on real files: the shoppers of PAHF, and exams as users";
 
 /// Rounds of a user who is learned from.
@@ -100,17 +101,25 @@ impl Outcome {
 
     /// How much less regret the fitted prior has than the best isotropic one, with a 95% interval over users.
     fn saved(&self, against: Against) -> (f64, (f64, f64)) {
-        let (Some((_, best)), Some(fitted)) = (self.best(against), self.fitted()) else { return (0.0, (0.0, 0.0)) };
+        let (Some((_, best)), Some(fitted)) = (self.best(against), self.fitted()) else {
+            return (0.0, (0.0, 0.0));
+        };
         // A ratio of sums: clusters of (saved, cost) are drawn together.
         let clusters: Vec<(f64, f64)> =
             totals(best).into_iter().zip(totals(fitted)).map(|(best, own)| (best - own, best)).collect();
-        let (saved, cost) = clusters.iter().fold((0.0, 0.0), |(saved, cost), (part, whole)| (saved + part, cost + whole));
+        let (saved, cost) =
+            clusters.iter().fold((0.0, 0.0), |(saved, cost), (part, whole)| (saved + part, cost + whole));
         (if cost > 0.0 { saved / cost } else { 0.0 }, cluster_bootstrap(&clusters, 10_000, 7))
     }
 }
 
 /// Runs every way of starting for an unseen user.
-fn ways(catalog: &Catalog<'_>, population: &Population, person: &dyn Person, number: u64) -> Result<Ways, StudyError> {
+fn ways(
+    catalog: &Catalog<'_>,
+    population: &Population,
+    person: &dyn Person,
+    number: u64,
+) -> Result<Ways, StudyError> {
     let others: [Start<'_>; OTHERS] = [
         Start::Isotropic(Settings::PAPER),
         Start::Fitted(population, Settings::PAPER),
@@ -118,7 +127,11 @@ fn ways(catalog: &Catalog<'_>, population: &Population, person: &dyn Person, num
         Start::Fitted(population, bold(GENTLE)),
         Start::Fitted(population, Settings::default()),
     ];
-    isotropic().map(Start::Isotropic).chain(others).map(|start| regret(catalog, start, person, number)).collect()
+    isotropic()
+        .map(Start::Isotropic)
+        .chain(others)
+        .map(|start| regret(catalog, start, person, number))
+        .collect()
 }
 
 /// From users with their ways to ways with their users.
@@ -153,7 +166,14 @@ fn simulated(
         let number = (1 << 19) + user as u64;
         ways(catalog, &population, &Simulated::new(catalog, 1, number)?, number)
     })?;
-    Ok(Outcome { key, name, common: Common::Something, logged, shrinkage: imagined(&population), ways: turned(users) })
+    Ok(Outcome {
+        key,
+        name,
+        common: Common::Something,
+        logged,
+        shrinkage: imagined(&population),
+        ways: turned(users),
+    })
 }
 
 /// Every one of a few people is unseen once, and the others are learned from; with several seeds of the draws.
@@ -173,7 +193,8 @@ fn left_out<'a>(
     })?;
     let results = parallel::map(setup, &format!("{name}: left out"), people * seeds, |index| {
         let (seed, who) = (index / people, index % people);
-        let others = journals.iter().skip(seed * people).take(people).enumerate().filter(|(other, _)| *other != who);
+        let others =
+            journals.iter().skip(seed * people).take(people).enumerate().filter(|(other, _)| *other != who);
         let others: Vec<Evidence> = others.map(|(_, evidence)| evidence.clone()).collect();
         let population = fitted(setup, catalog, &others)?;
         // Another life of the one who was left out.
@@ -187,7 +208,9 @@ fn left_out<'a>(
         let over = |way: usize, round: usize| {
             mean(&lives.iter().filter_map(|life| life.get(way)?.get(round)).copied().collect::<Vec<f64>>())
         };
-        (0..isotropic().count() + OTHERS).map(|way| (0..ROUNDS).map(|round| over(way, round)).collect()).collect()
+        (0..isotropic().count() + OTHERS)
+            .map(|way| (0..ROUNDS).map(|round| over(way, round)).collect())
+            .collect()
     });
     Ok(Outcome {
         key,
@@ -205,7 +228,13 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     let counts: &[usize] = if setup.reduced { &[12, 30] } else { &[10, 20, 50, 100, 200, 400] };
     let mut by_count = Vec::new();
     for count in counts {
-        by_count.push(simulated(setup, &TAU2, ("tau2", format!("simulated, tau2, {count} logged")), *count, unseen)?);
+        by_count.push(simulated(
+            setup,
+            &TAU2,
+            ("tau2", format!("simulated, tau2, {count} logged")),
+            *count,
+            unseen,
+        )?);
     }
     let mut outcomes: Vec<Outcome> = by_count.pop().into_iter().collect();
     if !setup.reduced {
@@ -221,7 +250,9 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     );
     report.table(summary(&outcomes));
     report.table(by_users(&by_count, outcomes.first()));
-    report.text("Simulated users of `tau2`: how much less regret, by the number of users that were learned from.");
+    report.text(
+        "Simulated users of `tau2`: how much less regret, by the number of users that were learned from.",
+    );
     shown_and_numbered(&mut report, &by_count, &outcomes);
     Ok(report)
 }
@@ -274,14 +305,19 @@ const METHOD: &str =
 
 fn goals(report: &mut Report, outcomes: &[Outcome]) {
     for outcome in outcomes {
-        for (against, which) in [(Against::Shipped, "as bold as shipped"), (Against::Any, "of any boldness")] {
+        for (against, which) in [(Against::Shipped, "as bold as shipped"), (Against::Any, "of any boldness")]
+        {
             let (saved, (lower, upper)) = outcome.saved(against);
             let (what, most) = match outcome.common {
                 Common::Something => ("at least 20% less regret in 30 rounds than", -0.2),
                 Common::Nothing => ("at most 2% more regret in 30 rounds than", 0.02),
             };
             let value = format!("{} ({} to {})", percent(-saved), percent(-upper), percent(-lower));
-            report.goal(&format!("{}: {what} the best isotropic prior, {which}", outcome.name), value, -saved <= most);
+            report.goal(
+                &format!("{}: {what} the best isotropic prior, {which}", outcome.name),
+                value,
+                -saved <= most,
+            );
         }
     }
 }
@@ -299,11 +335,25 @@ fn shopping(setup: &Setup) -> Result<Outcome, StudyError> {
     let market = people::shoppers(setup)?;
     let kinds: Vec<&str> = market.kinds.iter().map(String::as_str).collect();
     let catalog = Catalog::try_new(Definition { tasks: &kinds, ..people::SHOPPING })?;
-    let rounds = market.shoppers.iter().map(|shopper| Shopper { catalog: &catalog, shopper }.rounds()).min().unwrap_or_default();
-    let person =
-        |who: usize, _: u64| -> Box<dyn Person + '_> { Box::new(Shopper { catalog: &catalog, shopper: &market.shoppers[who] }) };
+    let rounds = market
+        .shoppers
+        .iter()
+        .map(|shopper| Shopper { catalog: &catalog, shopper }.rounds())
+        .min()
+        .unwrap_or_default();
+    let person = |who: usize, _: u64| -> Box<dyn Person + '_> {
+        Box::new(Shopper { catalog: &catalog, shopper: &market.shoppers[who] })
+    };
     let people = setup.scale(market.shoppers.len(), 6).min(market.shoppers.len());
-    left_out(setup, &catalog, ("shopping", "pahf-shopping", Common::Nothing), people, setup.scale(2, 1), rounds, person)
+    left_out(
+        setup,
+        &catalog,
+        ("shopping", "pahf-shopping", Common::Nothing),
+        people,
+        setup.scale(2, 1),
+        rounds,
+        person,
+    )
 }
 
 fn exams(setup: &Setup) -> Result<Outcome, StudyError> {
@@ -364,14 +414,23 @@ fn named(outcome: &Outcome) -> [Way<'_>; 8] {
 }
 
 fn summary(outcomes: &[Outcome]) -> Table {
-    let names: Vec<&str> = outcomes.first().map(|outcome| named(outcome).map(|way| way.1).to_vec()).unwrap_or_default();
-    let rest =
-        ["best isotropic is", "best of any c is", "fitted against the best isotropic", "against any c", "against the defaults"];
+    let names: Vec<&str> =
+        outcomes.first().map(|outcome| named(outcome).map(|way| way.1).to_vec()).unwrap_or_default();
+    let rest = [
+        "best isotropic is",
+        "best of any c is",
+        "fitted against the best isotropic",
+        "against any c",
+        "against the defaults",
+    ];
     let heads: Vec<&str> = ["regret in 30 rounds", "logged"].into_iter().chain(names).chain(rest).collect();
     let mut table = Table::new("summary", &heads);
-    let cell = |users: Option<&Vec<Vec<f64>>>| users.map_or_else(String::new, |users| format!("{:.2}", mean(&totals(users))));
+    let cell = |users: Option<&Vec<Vec<f64>>>| {
+        users.map_or_else(String::new, |users| format!("{:.2}", mean(&totals(users))))
+    };
     for outcome in outcomes {
-        let which = |against| outcome.best(against).map_or_else(String::new, |(settings, _)| shown(&settings));
+        let which =
+            |against| outcome.best(against).map_or_else(String::new, |(settings, _)| shown(&settings));
         let more = |against| percent(-outcome.saved(against).0);
         let costs = named(outcome).map(|(_, _, users)| cell(users));
         let both = [Against::Shipped, Against::Any];
@@ -384,8 +443,10 @@ fn summary(outcomes: &[Outcome]) -> Table {
 }
 
 fn by_users(by_count: &[Outcome], last: Option<&Outcome>) -> Table {
-    let mut table =
-        Table::new("users", &["logged users", "imagined users", "regret", "95% interval", "against the best isotropic"]);
+    let mut table = Table::new(
+        "users",
+        &["logged users", "imagined users", "regret", "95% interval", "against the best isotropic"],
+    );
     for outcome in by_count.iter().chain(last) {
         let regrets = outcome.fitted().map(|users| totals(users)).unwrap_or_default();
         let (lower, upper) = mean_interval(&regrets);
@@ -401,12 +462,23 @@ fn by_users(by_count: &[Outcome], last: Option<&Outcome>) -> Table {
 }
 
 fn curves(outcome: &Outcome) -> Plot {
-    let mut plot = Plot::new(outcome.key, &format!("Cumulative regret of unseen users: {}", outcome.name), "round", "regret");
-    for (_, name, users) in named(outcome).into_iter().filter(|way| ["defaults", "best", "mean", "fitted"].contains(&way.0)) {
+    let mut plot = Plot::new(
+        outcome.key,
+        &format!("Cumulative regret of unseen users: {}", outcome.name),
+        "round",
+        "regret",
+    );
+    for (_, name, users) in
+        named(outcome).into_iter().filter(|way| ["defaults", "best", "mean", "fitted"].contains(&way.0))
+    {
         let Some(users) = users else { continue };
-        let until = |round: usize| users.iter().map(|rounds| rounds.iter().take(round).sum()).collect::<Vec<f64>>();
+        let until =
+            |round: usize| users.iter().map(|rounds| rounds.iter().take(round).sum()).collect::<Vec<f64>>();
         let rounds: Vec<(f64, Vec<f64>)> = (0..=ROUNDS).map(|round| (round as f64, until(round))).collect();
-        let band = rounds.iter().map(|(round, regrets)| (*round, mean_interval(regrets).0, mean_interval(regrets).1)).collect();
+        let band = rounds
+            .iter()
+            .map(|(round, regrets)| (*round, mean_interval(regrets).0, mean_interval(regrets).1))
+            .collect();
         plot.banded(name, rounds.iter().map(|(round, regrets)| (*round, mean(regrets))).collect(), band);
     }
     plot

@@ -12,7 +12,8 @@ mod user;
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
-pub const ABOUT: &str = "regret, promotions, identifiability and the smaller dictionary, beside what the theorems say";
+pub const ABOUT: &str =
+    "regret, promotions, identifiability and the smaller dictionary, beside what the theorems say";
 
 /// Runs the study.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {

@@ -12,8 +12,7 @@ use fable_simulate::SimulatedUser;
 use std::ops::Range;
 
 /// The line in the list of studies.
-pub const ABOUT: &str =
-    "the first 60 requests of simulated users: Fable, the paper's draw, a flat learner, rules alone, the best possible";
+pub const ABOUT: &str = "the first 60 requests of simulated users: Fable, the paper's draw, a flat learner, rules alone, the best possible";
 
 /// Users that nothing was chosen on, neither here nor in another study.
 const FIRST: usize = 300_000;
@@ -42,7 +41,9 @@ impl Lives {
         let flat = policies::flat(&AGENT)?;
         let policies = ROWS
             .iter()
-            .map(|(_, method, settings)| Policy::new(if method.factorized { &AGENT } else { &flat }, method.settings(*settings)))
+            .map(|(_, method, settings)| {
+                Policy::new(if method.factorized { &AGENT } else { &flat }, method.settings(*settings))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let live = |index: usize| {
             let number = (FIRST + index) as u64;
@@ -55,7 +56,9 @@ impl Lives {
                 for round in 1..=ROUNDS as u32 {
                     let context = person.request(round)?.context;
                     let request = Request::new(&context, &everything);
-                    let chosen = agent.choose(&request, |action| person.expected(&context, action))?.unwrap_or_default();
+                    let chosen = agent
+                        .choose(&request, |action| person.expected(&context, action))?
+                        .unwrap_or_default();
                     agent.learn(person.reward(round, &context, chosen))?;
                     rewards.push(person.expected(&context, chosen));
                 }
@@ -68,13 +71,19 @@ impl Lives {
 
     /// The mean of some rounds of a row, by life.
     fn means(&self, row: usize, rounds: Range<usize>) -> Vec<f64> {
-        let of = |life: &Vec<Vec<f64>>| mean(life.get(row).and_then(|life| life.get(rounds.clone())).unwrap_or_default());
+        let of = |life: &Vec<Vec<f64>>| {
+            mean(life.get(row).and_then(|life| life.get(rounds.clone())).unwrap_or_default())
+        };
         self.0.iter().map(of).collect()
     }
 
     /// One row less another, life by life.
     fn less(&self, row: usize, other: usize, rounds: Range<usize>) -> Vec<f64> {
-        self.means(row, rounds.clone()).iter().zip(self.means(other, rounds)).map(|(one, other)| one - other).collect()
+        self.means(row, rounds.clone())
+            .iter()
+            .zip(self.means(other, rounds))
+            .map(|(one, other)| one - other)
+            .collect()
     }
 }
 
@@ -93,7 +102,8 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     );
     let heads = ["requests"].into_iter().chain(ROWS.map(|(name, ..)| name));
     let mut table = Table::new("curves", &heads.collect::<Vec<_>>());
-    let mut plot = Plot::new("curves", "Mean reward of what was chosen, by request", "request", "mean reward");
+    let mut plot =
+        Plot::new("curves", "Mean reward of what was chosen, by request", "request", "mean reward");
     let windows: Vec<Range<usize>> = (0..ROUNDS).step_by(STEP).map(|first| first..first + STEP).collect();
     for window in &windows {
         let cells = (0..ROWS.len()).map(|row| format!("{:+.3}", mean(&lives.means(row, window.clone()))));
@@ -115,7 +125,8 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     report.table(table);
     report.plot(plot);
 
-    let mut differences = Table::new("differences", &["Fable, as shipped, less", "requests 1 to 10", "requests 1 to 60"]);
+    let mut differences =
+        Table::new("differences", &["Fable, as shipped, less", "requests 1 to 10", "requests 1 to 60"]);
     for (row, (name, ..)) in ROWS.iter().enumerate().filter(|(row, _)| *row != FABLE) {
         let cell = |rounds: Range<usize>| {
             let values = lives.less(FABLE, row, rounds);
@@ -130,7 +141,11 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     for (row, (name, ..)) in ROWS.iter().enumerate().filter(|(row, _)| *row != FABLE && *row != BEST) {
         let values = lives.less(FABLE, row, 0..ROUNDS);
         let what = format!("requests 1 to {ROUNDS}: a higher mean reward than _{name}_, beyond chance");
-        report.goal(&what, with_interval(mean(&values), mean_interval(&values)), mean_interval(&values).0 > 0.0);
+        report.goal(
+            &what,
+            with_interval(mean(&values), mean_interval(&values)),
+            mean_interval(&values).0 > 0.0,
+        );
     }
     let last = |row| mean(&lives.means(row, ROUNDS - 10..ROUNDS));
     let share = (last(FABLE) - last(RULES)) / (last(BEST) - last(RULES));

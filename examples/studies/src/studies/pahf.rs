@@ -18,14 +18,16 @@ use outcomes::Outcomes;
 use persona::{ENVIRONMENTS, Environment, Persona, Round, Target, contexts, target};
 use tastes::Tastes;
 
-pub const ABOUT: &str = "20 simulated personas, 30 rounds, 180 actions: five methods in the paper's two environments";
+pub const ABOUT: &str =
+    "20 simulated personas, 30 rounds, 180 actions: five methods in the paper's two environments";
 
 const PERSONAS: usize = 20;
 const LEARNING: usize = 24;
 const HELD_OUT: usize = 6;
 
 /// The paper's five rows, then what brackets them.
-const METHODS: [Method; 7] = [RULE_ONLY, FLAT.named("Per-user LinTS (flat)"), NO_ONBOARDING, NO_COST, FULL, UNIFORM, ORACLE];
+const METHODS: [Method; 7] =
+    [RULE_ONLY, FLAT.named("Per-user LinTS (flat)"), NO_ONBOARDING, NO_COST, FULL, UNIFORM, ORACLE];
 const FLAT_ROW: usize = 1;
 const UNHEARD_ROW: usize = 2;
 const FULL_ROW: usize = 4;
@@ -121,8 +123,10 @@ impl World<'_> {
             let (request, located) = (Request::new(context, &all), round % 2 == 0);
             let worth = |action: Action| persona.expected(kind, located, action);
             let learning = round < LEARNING;
-            let chosen = if learning { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
-            let mut luck = Random::new([self.number, number, 0x1acc, (round * 2 + self.environment as usize) as u64]);
+            let chosen =
+                if learning { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
+            let mut luck =
+                Random::new([self.number, number, 0x1acc, (round * 2 + self.environment as usize) as u64]);
             let result = persona.react(kind, located, chosen.unwrap_or_default(), &mut luck);
             if learning {
                 agent.learn(if method.costs { result.reward } else { result.free })?;
@@ -136,7 +140,8 @@ impl World<'_> {
     fn population(&self) -> Result<Population, StudyError> {
         let complete = flat(&AGENT)?;
         let settings = Settings { seed: self.number, ..Settings::PAPER };
-        let personas = (0..PERSONAS as u64).map(|number| self.persona(number)).collect::<Result<Vec<_>, _>>()?;
+        let personas =
+            (0..PERSONAS as u64).map(|number| self.persona(number)).collect::<Result<Vec<_>, _>>()?;
         let rows = METHODS.iter().map(|method| {
             let policy = if method.factorized {
                 Policy::new(&AGENT, method.settings(settings))?
@@ -237,7 +242,9 @@ const ABOUT_TASTES: &str = "All differences have the paper's sign but the same o
     is also why the factorized learners are so far ahead of the flat one.";
 
 fn section(report: &mut Report, from: &str, name: &str, position: usize, populations: &[Population]) {
-    let of = |row: usize, metric: usize| -> Vec<f64> { populations.iter().map(|population| population[row][metric]).collect() };
+    let of = |row: usize, metric: usize| -> Vec<f64> {
+        populations.iter().map(|population| population[row][metric]).collect()
+    };
     let mut heads = vec![name.to_owned()];
     for (metric, _) in METRICS.iter().take(5) {
         heads.extend([format!("{metric}, paper"), "ours".into()]);
@@ -263,13 +270,21 @@ fn section(report: &mut Report, from: &str, name: &str, position: usize, populat
 
     let mut table = Table::new(
         &format!("differences-{from}-{name}"),
-        &[&format!("{name}: Fable (full) minus"), "metric", "paper", "ours", "populations with the paper's sign"],
+        &[
+            &format!("{name}: Fable (full) minus"),
+            "metric",
+            "paper",
+            "ours",
+            "populations with the paper's sign",
+        ],
     );
     for (row, method) in METHODS.iter().enumerate().take(FULL_ROW) {
         for (metric, (label, _)) in METRICS.iter().enumerate().take(2) {
             let paper = PUBLISHED[position][FULL_ROW][metric] - PUBLISHED[position][row][metric];
-            let ours: Vec<f64> = of(FULL_ROW, metric).iter().zip(of(row, metric)).map(|(full, other)| full - other).collect();
-            let agree = ours.iter().filter(|difference| *difference * paper > 0.0).count() as f64 / ours.len().max(1) as f64;
+            let ours: Vec<f64> =
+                of(FULL_ROW, metric).iter().zip(of(row, metric)).map(|(full, other)| full - other).collect();
+            let agree = ours.iter().filter(|difference| *difference * paper > 0.0).count() as f64
+                / ours.len().max(1) as f64;
             let agree = if paper == 0.0 { String::new() } else { format!("{:.0}%", 100.0 * agree) };
             let cells = [
                 method.name.into(),
@@ -293,11 +308,21 @@ fn section(report: &mut Report, from: &str, name: &str, position: usize, populat
 
 /// The two dictionaries with the same given to both: neither hears statements. A flat learner could not hear them as they are, because
 /// a value of one component is 30 and more of its coordinates in every task, more than a direction has.
-fn unheard(report: &mut Report, from: &str, name: &str, position: usize, of: &dyn Fn(usize, usize) -> Vec<f64>) {
+fn unheard(
+    report: &mut Report,
+    from: &str,
+    name: &str,
+    position: usize,
+    of: &dyn Fn(usize, usize) -> Vec<f64>,
+) {
     let told = METRICS.iter().enumerate().take(2).map(|(metric, (label, _))| {
-        let more: Vec<f64> = of(UNHEARD_ROW, metric).iter().zip(of(FLAT_ROW, metric)).map(|(one, flat)| one - flat).collect();
+        let more: Vec<f64> =
+            of(UNHEARD_ROW, metric).iter().zip(of(FLAT_ROW, metric)).map(|(one, flat)| one - flat).collect();
         let paper = PUBLISHED[position][UNHEARD_ROW][metric] - PUBLISHED[position][FLAT_ROW][metric];
-        (format!("{} in {label} (paper {paper:+.3})", with_interval(mean(&more), mean_interval(&more))), mean(&more))
+        (
+            format!("{} in {label} (paper {paper:+.3})", with_interval(mean(&more), mean_interval(&more))),
+            mean(&more),
+        )
     });
     let told: Vec<(String, f64)> = told.collect();
     report.text(&format!(
@@ -305,5 +330,8 @@ fn unheard(report: &mut Report, from: &str, name: &str, position: usize, of: &dy
          no onboarding minus flat is {}.",
         told.iter().map(|(told, _)| told.as_str()).collect::<Vec<_>>().join(" and "),
     ));
-    report.number(format!("{from}.{name}.no onboarding minus flat"), told.first().map_or(0.0, |(_, more)| *more));
+    report.number(
+        format!("{from}.{name}.no onboarding minus flat"),
+        told.first().map_or(0.0, |(_, more)| *more),
+    );
 }

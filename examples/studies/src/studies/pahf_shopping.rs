@@ -7,7 +7,9 @@ pub mod market;
 
 use crate::parallel;
 use crate::plot::Plot;
-use crate::policies::{Agent, FLAT, FROZEN, FULL, GLOBAL, Method, NO_ONBOARDING, ORACLE, RULE_ONLY, UNIFORM, flat};
+use crate::policies::{
+    Agent, FLAT, FROZEN, FULL, GLOBAL, Method, NO_ONBOARDING, ORACLE, RULE_ONLY, UNIFORM, flat,
+};
 use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::spread::flat_settings;
@@ -17,7 +19,8 @@ use fable_core::catalog::{Block, Component, Definition, Value};
 use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Request, Settings, Statement};
 use market::{Market, Offer, Product, Shopper, Taste};
 
-pub const ABOUT: &str = "which of three products, or none, a shopper wants: the real files of PAHF, with drift";
+pub const ABOUT: &str =
+    "which of three products, or none, a shopper wants: the real files of PAHF, with drift";
 
 /// `none` and the six features of a category.
 const VALUES: &[Value<'static>] = &[
@@ -107,7 +110,8 @@ fn bought(offer: &Offer, taste: &Taste, chosen: Option<Action>) -> Bought {
 /// "I like this feature most": the first category of each kind of product that somebody shops for.
 fn statements(catalog: &Catalog<'_>, shopper: &Shopper, time: usize) -> Result<Vec<Statement>, StudyError> {
     let tastes = shopper.tastes.get(time).into_iter().flatten();
-    let favourites = tastes.filter_map(|(kind, taste)| Some((*kind, taste[0].iter().position(|rank| *rank == 2)?)));
+    let favourites =
+        tastes.filter_map(|(kind, taste)| Some((*kind, taste[0].iter().position(|rank| *rank == 2)?)));
     let said = favourites.map(|(kind, feature)| {
         let direction = Direction::prefer(catalog, &[(0, feature as u8 + 1)], &[], When::Task(kind))?;
         Ok(Statement { direction, response: 1.0, precision: 4.0 })
@@ -126,10 +130,19 @@ impl Shop<'_> {
     fn policy(&self, row: &Row, seed: u64) -> Result<Policy<'_, f64>, StudyError> {
         let settings = Settings { seed, ..row.settings };
         let flat = flat_settings(self.catalog, self.contexts, settings);
-        Ok(if row.method.factorized { Policy::new(self.catalog, settings)? } else { Policy::new(self.flat, flat)? })
+        Ok(if row.method.factorized {
+            Policy::new(self.catalog, settings)?
+        } else {
+            Policy::new(self.flat, flat)?
+        })
     }
 
-    fn agents<'p>(&self, policy: &'p Policy<'p, f64>, method: Method, time: usize) -> Result<Vec<Agent<'p>>, StudyError> {
+    fn agents<'p>(
+        &self,
+        policy: &'p Policy<'p, f64>,
+        method: Method,
+        time: usize,
+    ) -> Result<Vec<Agent<'p>>, StudyError> {
         let users = if method.shared { 1 } else { self.market.shoppers.len() };
         let agents = self.market.shoppers.iter().take(users).enumerate().map(|(user, shopper)| {
             let mut agent = Agent::new(policy, method, user as u64)?;
@@ -151,18 +164,31 @@ impl Shop<'_> {
                 agents = self.agents(&policy, row.method, 1)?;
             }
             *done = vec![Vec::new(); self.market.shoppers.len()];
-            let rounds = self.market.shoppers.iter().map(|shopper| shopper.phases[phase].len()).max().unwrap_or_default();
+            let rounds = self
+                .market
+                .shoppers
+                .iter()
+                .map(|shopper| shopper.phases[phase].len())
+                .max()
+                .unwrap_or_default();
             for round in 0..rounds {
                 for ((user, shopper), done) in self.market.shoppers.iter().enumerate().zip(&mut *done) {
                     let Some(offer) = shopper.phases[phase].get(round) else { continue };
                     let Some(taste) = shopper.tastes[phase / 2].get(&offer.kind) else { continue };
                     let seat = if row.method.shared { 0 } else { user };
-                    let (Some(agent), Some(context)) = (agents.get_mut(seat), self.contexts.get(offer.kind)) else { continue };
+                    let (Some(agent), Some(context)) = (agents.get_mut(seat), self.contexts.get(offer.kind))
+                    else {
+                        continue;
+                    };
                     let feasible = feasible(self.catalog, offer)?;
                     let request = Request::new(context, &feasible);
                     let worth = |action| bought(offer, taste, Some(action)).quality;
                     let learning = phase % 2 == 0;
-                    let chosen = if learning { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
+                    let chosen = if learning {
+                        agent.choose(&request, worth)?
+                    } else {
+                        agent.settled(&request, worth)?
+                    };
                     let result = bought(offer, taste, chosen);
                     if learning {
                         agent.learn(2.0 * result.quality - 1.0)?;
@@ -191,9 +217,12 @@ fn difference(one: &[Life], other: &[Life], phase: usize) -> (f64, (f64, f64)) {
     let by_shopper = |lives: &[Life]| -> Vec<f64> {
         let shoppers = lives.first().map_or(0, |life| life[phase].len());
         let of = |shopper: usize| lives.iter().filter_map(move |life| life[phase].get(shopper)).flatten();
-        (0..shoppers).map(|shopper| mean(&of(shopper).map(|bought| bought.quality).collect::<Vec<_>>())).collect()
+        (0..shoppers)
+            .map(|shopper| mean(&of(shopper).map(|bought| bought.quality).collect::<Vec<_>>()))
+            .collect()
     };
-    let differences: Vec<f64> = by_shopper(one).iter().zip(by_shopper(other)).map(|(one, other)| one - other).collect();
+    let differences: Vec<f64> =
+        by_shopper(one).iter().zip(by_shopper(other)).map(|(one, other)| one - other).collect();
     let clusters: Vec<(f64, f64)> = differences.iter().map(|difference| (*difference, 1.0)).collect();
     (mean(&differences), cluster_bootstrap(&clusters, 10_000, phase as u64))
 }
@@ -202,10 +231,18 @@ fn difference(one: &[Life], other: &[Life], phase: usize) -> (f64, (f64, f64)) {
 fn lives(setup: &Setup, rows: &[Row], seeds: usize) -> Result<(Sizes, Vec<Life>), StudyError> {
     let market = market::read(setup)?;
     let names: Vec<&str> = market.kinds.iter().map(String::as_str).collect();
-    let definition = Definition { name: "shopping", components: COMPONENTS, tasks: &names, blocks: BLOCKS, ..Definition::EMPTY };
+    let definition = Definition {
+        name: "shopping",
+        components: COMPONENTS,
+        tasks: &names,
+        blocks: BLOCKS,
+        ..Definition::EMPTY
+    };
     let catalog = Catalog::try_new(definition)?;
     let flat = flat(&catalog)?;
-    let contexts = (0..names.len()).map(|task| Context::new(&catalog, Some(task), &[])).collect::<Result<Vec<_>, _>>()?;
+    let contexts = (0..names.len())
+        .map(|task| Context::new(&catalog, Some(task), &[]))
+        .collect::<Result<Vec<_>, _>>()?;
     let shop = Shop { market: &market, catalog: &catalog, flat: &flat, contexts: &contexts };
     let lives = parallel::map(setup, "pahf-shopping", rows.len() * seeds, |index| {
         let row = rows.get(index / seeds).ok_or_else(|| StudyError::Failed("there is no such row".into()))?;
@@ -215,10 +252,16 @@ fn lives(setup: &Setup, rows: &[Row], seeds: usize) -> Result<(Sizes, Vec<Life>)
 }
 
 /// The quality of the four phases under several settings, the whole method.
-pub fn phases(setup: &Setup, settings: &[Settings<'static>], seeds: usize) -> Result<Vec<[f64; 4]>, StudyError> {
-    let rows: Vec<Row> = settings.iter().map(|settings| Row { settings: *settings, ..row("full", FULL) }).collect();
+pub fn phases(
+    setup: &Setup,
+    settings: &[Settings<'static>],
+    seeds: usize,
+) -> Result<Vec<[f64; 4]>, StudyError> {
+    let rows: Vec<Row> =
+        settings.iter().map(|settings| Row { settings: *settings, ..row("full", FULL) }).collect();
     let (_, lives) = lives(setup, &rows, seeds)?;
-    let quality = |lives: &[Life]| std::array::from_fn(|phase| mean(&over(lives, phase, |bought| bought.quality)));
+    let quality =
+        |lives: &[Life]| std::array::from_fn(|phase| mean(&over(lives, phase, |bought| bought.quality)));
     Ok(lives.chunks(seeds.max(1)).map(quality).collect())
 }
 
@@ -265,7 +308,10 @@ fn report(sizes: &Sizes, lives: &[&[Life]], seeds: usize) -> Report {
     curves(&mut report, lives);
     for (row, lives) in ROWS.iter().zip(lives) {
         for phase in 0..4 {
-            report.number(format!("{}.phase{}", row.key, phase + 1), mean(&over(lives, phase, |bought| bought.quality)));
+            report.number(
+                format!("{}.phase{}", row.key, phase + 1),
+                mean(&over(lives, phase, |bought| bought.quality)),
+            );
         }
     }
     report
@@ -286,7 +332,13 @@ fn qualities(report: &mut Report, lives: &[&[Life]]) {
 }
 
 fn shares(report: &mut Report, lives: &[&[Life]]) {
-    let heads = ["held out", "exact, phase 2", "the file's answer, phase 2", "exact, phase 4", "the file's answer, phase 4"];
+    let heads = [
+        "held out",
+        "exact, phase 2",
+        "the file's answer, phase 2",
+        "exact, phase 4",
+        "the file's answer, phase 4",
+    ];
     let mut table = Table::new("shares", &heads);
     for (row, lives) in ROWS.iter().zip(lives) {
         let cells = [1, 3].into_iter().flat_map(|phase| {
@@ -310,8 +362,9 @@ fn differences(report: &mut Report, lives: &[&[Life]]) {
     }
     report.table(table);
     report.text("Quality, with 95% intervals of the bootstrap over the 20 shoppers (10,000 resamples).");
-    let named =
-        |key: &str| ROWS.iter().position(|row| row.key == key).and_then(|row| lives.get(row)).copied().unwrap_or_default();
+    let named = |key: &str| {
+        ROWS.iter().position(|row| row.key == key).and_then(|row| lives.get(row)).copied().unwrap_or_default()
+    };
     let unheard = |phase| difference(named("unasked"), named("flat"), phase);
     let told = |phase| with_interval(unheard(phase).0, unheard(phase).1);
     report.text(&format!(
@@ -327,15 +380,29 @@ fn differences(report: &mut Report, lives: &[&[Life]]) {
 
 /// How quality grows with the number of offers of the same kind of product that a shopper has seen.
 fn curves(report: &mut Report, lives: &[&[Life]]) {
-    let mut plot = Plot::new("learning", "Quality by offers of the same product seen: phases 1 and 3", "offer", "quality");
-    for (row, lives) in ROWS.iter().zip(lives).filter(|(row, _)| ["nothing", "flat", "full", "anew", "oracle"].contains(&row.key))
+    let mut plot = Plot::new(
+        "learning",
+        "Quality by offers of the same product seen: phases 1 and 3",
+        "offer",
+        "quality",
+    );
+    for (row, lives) in ROWS
+        .iter()
+        .zip(lives)
+        .filter(|(row, _)| ["nothing", "flat", "full", "anew", "oracle"].contains(&row.key))
     {
         let at = |phase: usize, nth: usize| {
-            let rounds = lives.iter().flat_map(|life| &life[phase]).flat_map(|rounds| rounds.iter().skip(nth).step_by(9));
+            let rounds = lives
+                .iter()
+                .flat_map(|life| &life[phase])
+                .flat_map(|rounds| rounds.iter().skip(nth).step_by(9));
             mean(&rounds.map(|bought| bought.quality).collect::<Vec<_>>())
         };
         let points = [0, 2].into_iter().flat_map(|phase| (0..9).map(move |nth| (phase, nth)));
-        plot.curve(row.method.name, points.map(|(phase, nth)| ((phase / 2 * 9 + nth + 1) as f64, at(phase, nth))).collect());
+        plot.curve(
+            row.method.name,
+            points.map(|(phase, nth)| ((phase / 2 * 9 + nth + 1) as f64, at(phase, nth))).collect(),
+        );
     }
     report.plot(plot);
 }

@@ -17,8 +17,7 @@ use fable_core::{Context, Feasible, Policy, Request, Settings};
 use std::ops::Range;
 
 /// The line in the list of studies.
-pub const ABOUT: &str =
-    "people who chose cameras and rated computers, request by request: one rule for everybody or one for each (needs data)";
+pub const ABOUT: &str = "people who chose cameras and rated computers, request by request: one rule for everybody or one for each (needs data)";
 
 /// The mean of a fitted prior, for ever: what others like, and nothing of the person.
 const FOR_ALL: Method = Method { name: "one rule for everybody", learns: false, draws: false, ..PER_USER };
@@ -163,22 +162,32 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
 fn tell(report: &mut Report, set: &Set, lives: &Lives) {
     report.heading(&format!("The {}", set.name));
     let longest = lives.0.iter().filter_map(|rows| rows.first()).map(Vec::len).max().unwrap_or_default();
-    let windows: Vec<Range<usize>> = (0..longest).step_by(set.step).map(|first| first..(first + set.step).min(longest)).collect();
+    let windows: Vec<Range<usize>> =
+        (0..longest).step_by(set.step).map(|first| first..(first + set.step).min(longest)).collect();
     let names = windows.iter().map(|window| format!("requests {} to {}", window.start + 1, window.end));
-    let heads = [set.what.to_owned()].into_iter().chain(names).chain(["all".to_owned(), "less one rule".to_owned()]);
+    let heads =
+        [set.what.to_owned()].into_iter().chain(names).chain(["all".to_owned(), "less one rule".to_owned()]);
     let mut table = Table::new(set.name, &heads.collect::<Vec<_>>());
     let title = format!("{}: {} by request", set.name, set.what);
     let mut plot = Plot::new(set.name, &title, "request", set.what);
     let all = 0..longest;
     for (row, (name, method, _)) in ROWS.iter().enumerate() {
-        let values: Vec<f64> = windows.iter().map(|window| mean(&lives.means(row, window, set.shown))).collect();
+        let values: Vec<f64> =
+            windows.iter().map(|window| mean(&lives.means(row, window, set.shown))).collect();
         let whole = mean(&lives.means(row, &all, set.shown));
         let differences = lives.less(row, RULE, &all, set.shown);
-        let less = if row == RULE { String::new() } else { with_interval(mean(&differences), mean_interval(&differences)) };
+        let less = if row == RULE {
+            String::new()
+        } else {
+            with_interval(mean(&differences), mean_interval(&differences))
+        };
         let cells = values.iter().chain([&whole]).map(|value| format!("{value:.3}"));
         table.row([(*name).to_owned()].into_iter().chain(cells).chain([less]));
         report.number(format!("{}: {name}", set.name), whole);
-        let points = windows.iter().zip(&values).map(|(window, value)| ((window.start + 1 + window.end) as f64 / 2.0, *value));
+        let points = windows
+            .iter()
+            .zip(&values)
+            .map(|(window, value)| ((window.start + 1 + window.end) as f64 / 2.0, *value));
         if method.learns && method.actor == Actor::Learner {
             plot.curve(name, points.collect());
         } else {

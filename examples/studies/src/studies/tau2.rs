@@ -14,12 +14,14 @@ use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
 use crate::statistics::{deviation, mean, mean_interval};
 use bench::Bench;
-use experiment::{Clusters, Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, ORACLE_ROW, PAPER, SURER_ROW, TASKS};
+use experiment::{
+    Clusters, Conditions, Experiment, FROZEN_ROW, FULL_ROW, METHODS, METRICS, ORACLE_ROW, PAPER, SURER_ROW,
+    TASKS,
+};
 use host::DOMAINS;
 use published::{CONTRASTS, Estimate};
 
-pub const ABOUT: &str =
-    "customer service with two profiles: the paper's policies, a host simulated from recorded runs of tau2-bench";
+pub const ABOUT: &str = "customer service with two profiles: the paper's policies, a host simulated from recorded runs of tau2-bench";
 
 /// Positions among the policies and the metrics.
 const NO_PROMOTION_ROW: usize = 6;
@@ -28,7 +30,15 @@ const ALIGNMENT: usize = 1;
 /// The host of the recorded runs, the paper's settings, a right statement.
 fn logged(bench: &Bench) -> Conditions<'_> {
     let hosts = bench.hosts(bench.reach());
-    Conditions { bench: Some(bench), hosts, settings: PAPER, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+    Conditions {
+        bench: Some(bench),
+        hosts,
+        settings: PAPER,
+        stated: 4.0,
+        wrong: 0.0,
+        learning: TASKS,
+        drawn: false,
+    }
 }
 
 /// The policies that the paper's contrasts are about.
@@ -42,7 +52,9 @@ const fn excludes_zero((_, (lower, upper)): &Estimate) -> bool {
 
 /// The paper's contrasts with intervals that exclude zero: the comparator, the metric and the estimate.
 fn resolved() -> impl Iterator<Item = (usize, usize, Estimate)> {
-    let all = CONTRASTS.iter().flat_map(|(other, cells)| cells.iter().enumerate().map(|(metric, cell)| (*other, metric, *cell)));
+    let all = CONTRASTS
+        .iter()
+        .flat_map(|(other, cells)| cells.iter().enumerate().map(|(metric, cell)| (*other, metric, *cell)));
     all.filter(|(_, _, cell)| excludes_zero(cell))
 }
 
@@ -53,10 +65,18 @@ struct Repeated {
     resolved: f64,
 }
 
-fn repeated(experiments: &[Experiment], other: usize, metric: usize, sign: f64, resamples: usize) -> Repeated {
+fn repeated(
+    experiments: &[Experiment],
+    other: usize,
+    metric: usize,
+    sign: f64,
+    resamples: usize,
+) -> Repeated {
     let of = METRICS[metric].1;
-    let estimates: Vec<Estimate> =
-        experiments.iter().map(|experiment| experiment.contrast(other, of, Clusters::Tasks, resamples)).collect();
+    let estimates: Vec<Estimate> = experiments
+        .iter()
+        .map(|experiment| experiment.contrast(other, of, Clusters::Tasks, resamples))
+        .collect();
     let share = |holds: &dyn Fn(&Estimate) -> bool| {
         estimates.iter().filter(|estimate| holds(estimate)).count() as f64 / estimates.len().max(1) as f64
     };
@@ -98,9 +118,12 @@ fn policies(report: &mut Report, all: &[Experiment]) {
     for (row, method) in METHODS.iter().enumerate() {
         let mut cells = vec![method.name.to_owned()];
         for (metric, (name, of)) in METRICS.into_iter().enumerate() {
-            let paper = published::POLICIES.get(row).map_or(String::new(), |paper| plus_minus(paper[metric].0, paper[metric].1));
+            let paper = published::POLICIES
+                .get(row)
+                .map_or(String::new(), |paper| plus_minus(paper[metric].0, paper[metric].1));
             let first = all.first().map(|experiment| experiment.seed_means(row, of)).unwrap_or_default();
-            let mean_of_all = mean(&all.iter().map(|experiment| mean(&experiment.seed_means(row, of))).collect::<Vec<_>>());
+            let mean_of_all =
+                mean(&all.iter().map(|experiment| mean(&experiment.seed_means(row, of))).collect::<Vec<_>>());
             cells.extend([paper, plus_minus(mean(&first), deviation(&first)), format!("{mean_of_all:.3}")]);
             report.number(format!("{}.{name}", method.name), mean_of_all);
         }
@@ -116,14 +139,24 @@ fn policies(report: &mut Report, all: &[Experiment]) {
 }
 
 fn contrasts(report: &mut Report, all: &[Experiment], for_one: usize, resamples: usize) {
-    let heads = ["Fable (full) minus", "metric", "paper", "one experiment", "mean of all", "same sign", "and excludes 0"];
+    let heads = [
+        "Fable (full) minus",
+        "metric",
+        "paper",
+        "one experiment",
+        "mean of all",
+        "same sign",
+        "and excludes 0",
+    ];
     let mut table = Table::new("contrasts", &heads);
     let Some(first) = all.first() else { return };
     for (other, cells) in CONTRASTS {
         for ((metric, (name, of)), paper) in METRICS.into_iter().enumerate().zip(cells) {
             let ours = first.contrast(other, of, Clusters::Tasks, for_one);
             let again = repeated(all, other, metric, paper.0.signum(), resamples);
-            let mark = |estimate: &Estimate, text: String| if excludes_zero(estimate) { format!("**{text}**") } else { text };
+            let mark = |estimate: &Estimate, text: String| {
+                if excludes_zero(estimate) { format!("**{text}**") } else { text }
+            };
             let method = METHODS.get(other).map_or("", |method| method.name);
             table.row([
                 method.to_owned(),
@@ -156,7 +189,8 @@ fn contrasts(report: &mut Report, all: &[Experiment], for_one: usize, resamples:
 fn signs(report: &mut Report, all: &[Experiment], resamples: usize) {
     let mut missed = Vec::new();
     for (other, metric, paper) in resolved() {
-        let values: Vec<f64> = all.iter().map(|experiment| experiment.difference(other, METRICS[metric].1)).collect();
+        let values: Vec<f64> =
+            all.iter().map(|experiment| experiment.difference(other, METRICS[metric].1)).collect();
         let (value, interval) = (mean(&values), mean_interval(&values));
         let (method, name) = (METHODS.get(other).map_or("", |method| method.name), METRICS[metric].0);
         let reached = if paper.0 > 0.0 { interval.0 > 0.0 } else { interval.1 < 0.0 };
@@ -198,23 +232,32 @@ fn signs(report: &mut Report, all: &[Experiment], resamples: usize) {
 /// exclude zero.
 fn luck(all: &[Experiment], clusters: Clusters, resamples: usize) -> (f64, f64) {
     let of = METRICS[ALIGNMENT].1;
-    let estimates: Vec<Estimate> = all.iter().map(|one| one.contrast(NO_PROMOTION_ROW, of, clusters, resamples)).collect();
+    let estimates: Vec<Estimate> =
+        all.iter().map(|one| one.contrast(NO_PROMOTION_ROW, of, clusters, resamples)).collect();
     let excluding = estimates.iter().filter(|estimate| excludes_zero(estimate)).count();
     let values: Vec<f64> = estimates.iter().map(|(estimate, _)| *estimate).collect();
     (deviation(&values), excluding as f64 / all.len().max(1) as f64)
 }
 
 /// Why signs differ, as far as the numbers say.
-fn why(report: &mut Report, setup: &Setup, conditions: &Conditions<'_>, all: &[Experiment]) -> Result<(), StudyError> {
+fn why(
+    report: &mut Report,
+    setup: &Setup,
+    conditions: &Conditions<'_>,
+    all: &[Experiment],
+) -> Result<(), StudyError> {
     let of = METRICS[ALIGNMENT].1;
-    let alignment = |row: usize| mean(&all.iter().map(|one| mean(&one.seed_means(row, of))).collect::<Vec<_>>());
+    let alignment =
+        |row: usize| mean(&all.iter().map(|one| mean(&one.seed_means(row, of))).collect::<Vec<_>>());
     let against = |all: &[Experiment], other: usize| {
         let values: Vec<f64> = all.iter().map(|experiment| experiment.difference(other, of)).collect();
         (mean(&values), mean_interval(&values))
     };
     // Worlds that no other number of the study is from.
     let (more, rows) = (setup.scale(4000, 2), [NO_PROMOTION_ROW, FULL_ROW]);
-    let others = parallel::map(setup, "luck", more, |world| Experiment::run(conditions, 10_000 + world as u64, &rows))?;
+    let others = parallel::map(setup, "luck", more, |world| {
+        Experiment::run(conditions, 10_000 + world as u64, &rows)
+    })?;
     let (surer, nothing) = (against(all, SURER_ROW), against(&others, NO_PROMOTION_ROW));
     report.text(&format!(
         "Why three signs differ; this was written after the first full run. **Frozen** has {:.3} of alignment and the best action of every
@@ -234,17 +277,32 @@ fn why(report: &mut Report, setup: &Setup, conditions: &Conditions<'_>, all: &[E
 }
 
 fn domains(report: &mut Report, bench: &Bench, all: &[Experiment]) {
-    let heads =
-        ["success", "recorded", "host, paper", "one experiment", "mean of all", "full, paper", "one experiment", "mean of all"];
+    let heads = [
+        "success",
+        "recorded",
+        "host, paper",
+        "one experiment",
+        "mean of all",
+        "full, paper",
+        "one experiment",
+        "mean of all",
+    ];
     let mut table = Table::new("domains", &heads);
-    for (domain, (((name, _), paper), of)) in DOMAINS.iter().zip(published::DOMAINS).zip(&bench.domains).enumerate() {
+    for (domain, (((name, _), paper), of)) in
+        DOMAINS.iter().zip(published::DOMAINS).zip(&bench.domains).enumerate()
+    {
         let cells = |row: usize, paper: f64| {
             let success = METRICS[2].1;
-            let every: Vec<f64> = all.iter().map(|experiment| experiment.domain_mean(row, domain, success)).collect();
-            [paper, every.first().copied().unwrap_or_default(), mean(&every)].map(|share| format!("{share:.3}"))
+            let every: Vec<f64> =
+                all.iter().map(|experiment| experiment.domain_mean(row, domain, success)).collect();
+            [paper, every.first().copied().unwrap_or_default(), mean(&every)]
+                .map(|share| format!("{share:.3}"))
         };
         table.row(
-            [(*name).to_owned(), format!("{:.3}", of.rate)].into_iter().chain(cells(0, paper.0)).chain(cells(FULL_ROW, paper.1)),
+            [(*name).to_owned(), format!("{:.3}", of.rate)]
+                .into_iter()
+                .chain(cells(0, paper.0))
+                .chain(cells(FULL_ROW, paper.1)),
         );
     }
     report.table(table);

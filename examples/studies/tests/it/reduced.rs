@@ -19,7 +19,12 @@ fn reduced_runs_give_the_committed_numbers() {
         };
         let committed = fs::read_to_string(files::reduced(study.name)).unwrap_or_default();
         assert!(!report.numbers.is_empty(), "{} has no numbers", study.name);
-        assert_eq!(report.numbers_text(), committed, "{0}: `studies {0} --reduced --write` if the change is meant", study.name);
+        assert_eq!(
+            report.numbers_text(),
+            committed,
+            "{0}: `studies {0} --reduced --write` if the change is meant",
+            study.name
+        );
     }
 }
 
@@ -37,7 +42,8 @@ fn the_results_are_short_and_have_every_goal() {
     assert!(words <= 6000, "{words} words");
     let (mut all, mut missed) = (0, 0);
     for study in ALL {
-        let (_, rest) = results.split_once(&format!("\n## {}\n", study.name)).unwrap_or_else(|| panic!("{}", study.name));
+        let (_, rest) =
+            results.split_once(&format!("\n## {}\n", study.name)).unwrap_or_else(|| panic!("{}", study.name));
         let part = rest.split("\n## ").next().unwrap();
         let page = format!("results/{}.md", study.name);
         assert!(part.contains(study.summary) && part.contains(&format!("]({page})")), "{part}");

@@ -10,7 +10,12 @@ use crate::numbers::lanes::Lanes;
 /// x_2 -= l_2 . x;  x_1 = (x_1 - l_1 . x) - l_21 x_2,
 /// where x are the entries that are solved before both.
 #[cfg_attr(feature = "dispatch", inline(always))]
-pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(v: V, columns: &mut &[T], unknown: usize, x: &mut [T]) -> Option<usize> {
+pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(
+    v: V,
+    columns: &mut &[T],
+    unknown: usize,
+    x: &mut [T],
+) -> Option<usize> {
     let (head, solved) = x.split_at_mut_checked(unknown)?;
     match head {
         [.., x1, x2] => {
@@ -33,7 +38,12 @@ pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(v: V, columns: &mut &[T]
 ///
 /// The entries after them are solved already and end with -1 for the information row, which brings in z.
 #[cfg(not(fable_host))]
-pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: &mut [T]) {
+pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(
+    v: V,
+    mut columns: &[T],
+    mut unknown: usize,
+    x: &mut [T],
+) {
     while let Some(left) = solve_pair(v, &mut columns, unknown, x) {
         unknown = left;
     }

@@ -7,7 +7,12 @@ use crate::numbers::lanes::Lanes;
 /// Solves one column after the other. Each adds p^2 E to the variance; the rows below:
 /// w -= p l.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn solve_columns<'w, T: Number>(inverse: &[T], columns: &mut &[T], mut w: &'w mut [T], variance: &mut T) -> &'w mut [T] {
+fn solve_columns<'w, T: Number>(
+    inverse: &[T],
+    columns: &mut &[T],
+    mut w: &'w mut [T],
+    variance: &mut T,
+) -> &'w mut [T] {
     for e in inverse {
         let [p, rest @ ..] = w else { return &mut [] };
         let Some((column, others)) = columns.split_at_checked(rest.len()) else { return rest };
@@ -32,12 +37,16 @@ pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
     w: &'w mut [T],
     mut variance: T,
 ) -> (T, &'w mut [T]) {
-    let Some((first, inverse)) = inverse.split_at_checked(inverse.len().min(w.len() % 4)) else { return (variance, w) };
+    let Some((first, inverse)) = inverse.split_at_checked(inverse.len().min(w.len() % 4)) else {
+        return (variance, w);
+    };
     let mut w = solve_columns(first, &mut columns, w, &mut variance);
     let (fours, last) = inverse.as_chunks();
     for e in fours {
         let Some((p, rest)) = w.split_first_chunk_mut() else { return (variance, &mut []) };
-        let Some((panel, others)) = columns.split_at_checked(4 * rest.len() + 6) else { return (variance, rest) };
+        let Some((panel, others)) = columns.split_at_checked(4 * rest.len() + 6) else {
+            return (variance, rest);
+        };
         solve_four(v, e, panel, p, rest, &mut variance);
         (columns, w) = (others, rest);
     }
@@ -47,11 +56,20 @@ pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
 
 /// Solves four columns, unless all of them are zero.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn solve_four<T: Number, V: Vectors<T>>(v: V, e: &[T; 4], panel: &[T], p: &mut [T; 4], w: &mut [T], variance: &mut T) -> Option<()> {
+fn solve_four<T: Number, V: Vectors<T>>(
+    v: V,
+    e: &[T; 4],
+    panel: &[T],
+    p: &mut [T; 4],
+    w: &mut [T],
+    variance: &mut T,
+) -> Option<()> {
     let (first, panel) = panel.split_at_checked(w.len() + 3)?;
     let (second, panel) = panel.split_at_checked(w.len() + 2)?;
     let (third, c4) = panel.split_at_checked(w.len() + 1)?;
-    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (first, second, third) else { return None };
+    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (first, second, third) else {
+        return None;
+    };
     let [p1, p2, p3, p4] = p;
     *p2 -= *p1 * *l21;
     *p3 = *p3 - *p1 * *l31 - *p2 * *l32;
@@ -78,7 +96,12 @@ fn subtract<T: Number, V: Vectors<T>>(v: V, p: [T; 4], columns: [&[T]; 4], w: &m
 
 /// [`subtract`] for chunks of `N` rows.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn subtract_rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], columns: [&[[T; N]]; 4], w: &mut [[T; N]]) {
+fn subtract_rows<T: Number, const N: usize, V: Lanes<T, N>>(
+    v: V,
+    p: [T; 4],
+    columns: [&[[T; N]]; 4],
+    w: &mut [[T; N]],
+) {
     let [q1, q2, q3, q4] = p.map(|p| v.splat(-p));
     let [c1, c2, c3, c4] = columns;
     for ((((w, l1), l2), l3), l4) in w.iter_mut().zip(c1).zip(c2).zip(c3).zip(c4) {

@@ -33,11 +33,20 @@ pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
 
 /// The update of four columns and a multiple of four rows.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn sweep_four<T: Number, V: Vectors<T>>(v: V, e: &mut [T; 4], panel: &mut [T], p: [T; 4], w: &mut [T], t: &mut T) -> Option<()> {
+fn sweep_four<T: Number, V: Vectors<T>>(
+    v: V,
+    e: &mut [T; 4],
+    panel: &mut [T],
+    p: [T; 4],
+    w: &mut [T],
+    t: &mut T,
+) -> Option<()> {
     let (first, panel) = panel.split_at_mut_checked(w.len() + 3)?;
     let (second, panel) = panel.split_at_mut_checked(w.len() + 2)?;
     let (third, c4) = panel.split_at_mut_checked(w.len() + 1)?;
-    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (first, second, third) else { return None };
+    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (first, second, third) else {
+        return None;
+    };
     let (p, b) = corner(p, e, [l21, l31, l41, l32, l42, l43], t);
     rows_below(v, p, b, [c1, c2, c3, c4], w);
     Some(())
@@ -114,7 +123,13 @@ fn rows_below<T: Number, V: Vectors<T>>(v: V, p: [T; 4], b: [T; 4], columns: [&m
 
 /// [`rows_below`] for chunks of `N` rows, and no pivot zero.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn rows<T: Number, const N: usize, V: Lanes<T, N>>(v: V, p: [T; 4], b: [T; 4], columns: [&mut [[T; N]]; 4], w: &mut [[T; N]]) {
+fn rows<T: Number, const N: usize, V: Lanes<T, N>>(
+    v: V,
+    p: [T; 4],
+    b: [T; 4],
+    columns: [&mut [[T; N]]; 4],
+    w: &mut [[T; N]],
+) {
     let [q1, q2, q3, q4] = p.map(|p| v.splat(-p));
     let [d1, d2, d3, d4] = b.map(|b| v.splat(b));
     let [c1, c2, c3, c4] = columns;

@@ -12,10 +12,19 @@ use crate::numbers::lanes::Lanes;
 ///
 /// The entries after them are solved already and end with -1 for the information row, which brings in z.
 #[cfg_attr(feature = "dispatch", inline(always))]
-pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: &mut [T]) {
+pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(
+    v: V,
+    mut columns: &[T],
+    mut unknown: usize,
+    x: &mut [T],
+) {
     loop {
         let four = joins(unknown, x.len());
-        let left = if four { solve_four(v, &mut columns, unknown, x) } else { solve_pair(v, &mut columns, unknown, x) };
+        let left = if four {
+            solve_four(v, &mut columns, unknown, x)
+        } else {
+            solve_pair(v, &mut columns, unknown, x)
+        };
         let Some(left) = left else { return };
         unknown = left;
     }
@@ -23,7 +32,12 @@ pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T],
 
 /// [`back_solve`] of two right-hand sides in one pass over the columns.
 #[cfg_attr(feature = "dispatch", inline(always))]
-pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(v: V, mut columns: &[T], mut unknown: usize, x: [&mut [T]; 2]) {
+pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(
+    v: V,
+    mut columns: &[T],
+    mut unknown: usize,
+    x: [&mut [T]; 2],
+) {
     let [x, y] = x;
     loop {
         // In f64 there would not be registers for the sums of four columns.
@@ -45,7 +59,12 @@ fn joins(unknown: usize, length: usize) -> bool {
 
 /// Solves the last four unknowns and returns how many are left.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn solve_four<T: Number, V: Lanes<T, LANES>>(v: V, columns: &mut &[T], unknown: usize, x: &mut [T]) -> Option<usize> {
+fn solve_four<T: Number, V: Lanes<T, LANES>>(
+    v: V,
+    columns: &mut &[T],
+    unknown: usize,
+    x: &mut [T],
+) -> Option<usize> {
     let (head, solved) = x.split_at_mut_checked(unknown)?;
     let four = back_four(columns, solved.len())?;
     finish_four(four.below, sums(v, four.columns, solved), head.last_chunk_mut()?);
@@ -134,7 +153,11 @@ fn sums_both<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 4], x: [&[T]; 
 
 /// Four sums, each with a product more.
 #[cfg_attr(feature = "dispatch", inline(always))]
-fn add<S: Copy + core::ops::Add<Output = S> + core::ops::Mul<Output = S>>(x: S, l: [S; 4], sums: [S; 4]) -> [S; 4] {
+fn add<S: Copy + core::ops::Add<Output = S> + core::ops::Mul<Output = S>>(
+    x: S,
+    l: [S; 4],
+    sums: [S; 4],
+) -> [S; 4] {
     let ([l1, l2, l3, l4], [s1, s2, s3, s4]) = (l, sums);
     [s1 + l1 * x, s2 + l2 * x, s3 + l3 * x, s4 + l4 * x]
 }

@@ -88,15 +88,27 @@ impl fmt::Display for MergeError {
         match self {
             Self::User => f.write_str("the journals are of different users"),
             Self::Policy => f.write_str("the journals were written under different catalogs or settings"),
-            Self::Incarnation => f.write_str("the journals are of different incarnations: the user was forgotten in between"),
-            Self::Origin(origin) => write!(f, "two journals of place {origin} differ; every place needs a number of its own"),
+            Self::Incarnation => {
+                f.write_str("the journals are of different incarnations: the user was forgotten in between")
+            }
+            Self::Origin(origin) => {
+                write!(f, "two journals of place {origin} differ; every place needs a number of its own")
+            }
             Self::Missing { origin, events } => {
-                write!(f, "{events} events of place {origin} are missing: they became part of a snapshot before they were merged")
+                write!(
+                    f,
+                    "{events} events of place {origin} are missing: they became part of a snapshot before they were merged"
+                )
             }
             Self::Beginning { events } => {
-                write!(f, "what is known fades, so the order counts from the first event on, and the first {events} are not kept")
+                write!(
+                    f,
+                    "what is known fades, so the order counts from the first event on, and the first {events} are not kept"
+                )
             }
-            Self::Fading => f.write_str("what is known was faded, and the settings here do not say when: half_life or on_change"),
+            Self::Fading => f.write_str(
+                "what is known was faded, and the settings here do not say when: half_life or on_change",
+            ),
             Self::State(error) => error.fmt(f),
         }
     }
@@ -129,7 +141,8 @@ impl JournalDigest {
     /// What it says about its own place and about others.
     fn streams(&self) -> Vec<Stream<'_>> {
         let Self { origin, first, end, clock, .. } = *self;
-        let mut streams = alloc::vec![Stream { origin, first, end, clock, deeds: self.deeds.iter().collect() }];
+        let mut streams =
+            alloc::vec![Stream { origin, first, end, clock, deeds: self.deeds.iter().collect() }];
         for told in &self.others {
             let place = streams.iter().position(|stream| stream.origin == told.origin).unwrap_or_else(|| {
                 let (origin, first) = (told.origin, self.before_of(told.origin));
@@ -161,10 +174,13 @@ fn agree(one: &RemoteEvent, other: &RemoteEvent) -> bool {
 
 /// The round of the last such reward that is known and was not taken back; 0 when there is none.
 fn rewarded(deeds: &[&RemoteEvent], wanted: &Observation, by: bool) -> u32 {
-    let taken =
-        |wanted: u32| deeds.iter().any(|told| matches!(told.deed, RemoteChange::Unlearned { round, .. } if round == wanted));
+    let taken = |wanted: u32| {
+        deeds.iter().any(|told| matches!(told.deed, RemoteChange::Unlearned { round, .. } if round == wanted))
+    };
     let found = deeds.iter().rev().find_map(|told| match &told.deed {
-        RemoteChange::Reward { round, observation, imputed, .. } if observation == wanted && *imputed == by && !taken(*round) => {
+        RemoteChange::Reward { round, observation, imputed, .. }
+            if observation == wanted && *imputed == by && !taken(*round) =>
+        {
             Some(*round)
         }
         _ => None,
@@ -216,17 +232,27 @@ pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Ve
             let before = mine.end;
             for deed in stream.deeds.iter().filter(|deed| deed.to > before) {
                 let mut told = RemoteEvent { from: mine.end, ..(*deed).clone() };
-                if let RemoteChange::Unlearned { round: round @ 0, observation, imputed, .. } = &mut told.deed {
+                if let RemoteChange::Unlearned { round: round @ 0, observation, imputed, .. } = &mut told.deed
+                {
                     *round = rewarded(&mine.deeds, observation, *imputed);
                 }
                 news.push(told);
                 mine.end = deed.to;
             }
             if stream.end > mine.end {
-                news.push(RemoteEvent { origin, from: mine.end, to: stream.end, at: stream.clock, deed: RemoteChange::Nothing });
+                news.push(RemoteEvent {
+                    origin,
+                    from: mine.end,
+                    to: stream.end,
+                    at: stream.clock,
+                    deed: RemoteChange::Nothing,
+                });
                 mine.end = stream.end;
             }
-            let fresh = stream.deeds.into_iter().filter(|deed| mine.deeds.last().is_none_or(|last| deed.to > last.to));
+            let fresh = stream
+                .deeds
+                .into_iter()
+                .filter(|deed| mine.deeds.last().is_none_or(|last| deed.to > last.to));
             let fresh: Vec<_> = fresh.collect();
             mine.deeds.extend(fresh);
         }

@@ -99,7 +99,11 @@ impl JournalReader {
                 .collect();
             coins.sort_unstable_by_key(component);
             let (context, action, baseline) = (pending.context, pending.action, pending.baseline.to_f64());
-            Open { round: pending.round, observation: Observation { context, action, baseline, reward: 0.0, weight: 1.0 }, coins }
+            Open {
+                round: pending.round,
+                observation: Observation { context, action, baseline, reward: 0.0, weight: 1.0 },
+                coins,
+            }
         });
         let open = waiting.collect();
         let telling = JournalDigest {
@@ -126,7 +130,9 @@ impl JournalReader {
                 self.telling.origin = *origin;
                 return;
             }
-            Event::Remote(told) if told.origin != self.telling.origin => return self.telling.others.push(told.clone()),
+            Event::Remote(told) if told.origin != self.telling.origin => {
+                return self.telling.others.push(told.clone());
+            }
             Event::Remote(own) => Some(own.deed.clone()),
             Event::Forget { .. } => return self.forget(),
             Event::UserRule { .. } => return, // it is not counted
@@ -144,13 +150,21 @@ impl JournalReader {
                 None
             }
             Event::Feedback { round, reward, weight } => self.settle(*round, Some((*reward, *weight)), false),
-            Event::Expiry { round, imputed } => self.settle(*round, imputed.map(|reward| (reward, 1.0)), true),
+            Event::Expiry { round, imputed } => {
+                self.settle(*round, imputed.map(|reward| (reward, 1.0)), true)
+            }
             Event::Observation(observation) => {
                 self.learned.push((0, *observation, false));
-                Some(RemoteChange::Reward { round: 0, observation: *observation, imputed: false, coins: Probes::new() })
+                Some(RemoteChange::Reward {
+                    round: 0,
+                    observation: *observation,
+                    imputed: false,
+                    coins: Probes::new(),
+                })
             }
             Event::Unlearn { observation, imputed, kept, probed } => {
-                let same = |(_, learned, by): &(u32, Observation, bool)| learned == observation && by == imputed;
+                let same =
+                    |(_, learned, by): &(u32, Observation, bool)| learned == observation && by == imputed;
                 let place = self.learned.iter().rposition(same);
                 let round = place.map_or(0, |place| self.learned.remove(place).0);
                 let (observation, imputed, kept, probed) = (*observation, *imputed, *kept, *probed);
@@ -176,7 +190,12 @@ impl JournalReader {
         let (reward, weight) = reward?;
         let observation = Observation { reward, weight, ..observation };
         self.learned.push((round, observation, imputed));
-        Some(RemoteChange::Reward { round, observation, imputed, coins: if imputed { Probes::new() } else { coins } })
+        Some(RemoteChange::Reward {
+            round,
+            observation,
+            imputed,
+            coins: if imputed { Probes::new() } else { coins },
+        })
     }
 
     /// Everything begins anew, in the next incarnation.

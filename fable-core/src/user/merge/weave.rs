@@ -41,7 +41,8 @@ pub fn merge_in_order<T: Scalar>(
     if !fades(user.policy.settings()) {
         return Err(MergeError::Fading);
     }
-    let begun = user.state().merged().fold(user.state().events(), |sum, (_, events)| sum.saturating_add(events));
+    let begun =
+        user.state().merged().fold(user.state().events(), |sum, (_, events)| sum.saturating_add(events));
     if begun > 0 {
         return Err(MergeError::Beginning { events: begun });
     }
@@ -57,7 +58,8 @@ pub fn merge_in_order<T: Scalar>(
         }
         happen(user, &woven, &mut learned, &mut hand)?;
         for woven in core::mem::take(&mut late) {
-            let ready = taken_back(&woven.event).is_some_and(|(taken, imputed)| find(&learned, taken, imputed).is_some());
+            let ready = taken_back(&woven.event)
+                .is_some_and(|(taken, imputed)| find(&learned, taken, imputed).is_some());
             match ready.then(|| fit(user, woven.clone(), &learned)) {
                 Some(Some(woven)) => happen(user, &woven, &mut learned, &mut hand)?,
                 Some(None) => {}
@@ -97,7 +99,8 @@ fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[RemoteEvent])
             }
         };
         if !(rewarded && matches!(event, Event::Fade { .. })) {
-            strands.push(Strand { key, woven: Interleaved { event: event.clone(), position: Some(position) } });
+            strands
+                .push(Strand { key, woven: Interleaved { event: event.clone(), position: Some(position) } });
         }
         rewarded = is_reward(event);
     }
@@ -136,7 +139,8 @@ fn find(learned: &[Learned], observation: &Observation, imputed: bool) -> Option
 /// The event as it is in this order: what is taken back is what is left here, and a promotion stands for itself. `None` when
 /// nothing is left to take back.
 fn fit<T: Scalar>(user: &User<'_, T>, mut woven: Interleaved, learned: &[Learned]) -> Option<Interleaved> {
-    let left = taken_back(&woven.event).and_then(|(observation, imputed)| find(learned, observation, imputed));
+    let left =
+        taken_back(&woven.event).and_then(|(observation, imputed)| find(learned, observation, imputed));
     let left = left.and_then(|place| learned.get(place)).map(|learned| learned.kept);
     match &mut woven.event {
         Event::Unlearn { kept, .. } => *kept = left.unwrap_or(*kept),
@@ -185,7 +189,8 @@ fn happen<T: Scalar>(
             Some((Observation { context, action, baseline, reward, weight }, imputed))
         }),
     };
-    let taken = taken_back(&woven.event).and_then(|(observation, imputed)| find(learned, observation, imputed));
+    let taken =
+        taken_back(&woven.event).and_then(|(observation, imputed)| find(learned, observation, imputed));
     apply(user, woven, learned, hand)?;
     if let Some(place) = taken {
         learned.remove(place);

@@ -6,7 +6,8 @@ use std::path::Path;
 
 /// The types of a folder that no `has::<...>` of a list names. One in a private module can be named in a comment.
 pub fn unlisted(folder: &Path, list: &str) -> Vec<String> {
-    let listed: BTreeSet<&str> = list.lines().filter(|line| line.contains("has::<")).flat_map(words).collect();
+    let listed: BTreeSet<&str> =
+        list.lines().filter(|line| line.contains("has::<")).flat_map(words).collect();
     let types = public_types(folder);
     assert!(!types.is_empty(), "{} declares nothing", folder.display());
     types.into_iter().filter(|name| !listed.contains(name.as_str())).collect()

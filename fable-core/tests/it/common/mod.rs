@@ -15,8 +15,11 @@ pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
     name: "mixed",
     components: &[
         Component::new("a", &[Value::new("a0", "A zero.", 0.0), Value::new("a1", "", 0.3)]),
-        Component::new("b", &[Value::new("b0", "", 0.1), Value::new("b1", "B one.", 0.0), Value::new("b2", "B two.", 0.2)])
-            .with_null(1),
+        Component::new(
+            "b",
+            &[Value::new("b0", "", 0.1), Value::new("b1", "B one.", 0.0), Value::new("b2", "B two.", 0.2)]
+        )
+        .with_null(1),
         Component::new(
             "c",
             &[
@@ -49,7 +52,9 @@ pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
     ],
     contrasts: &[
         Contrast::new("c0_over_c2_in_y", &[0, 1, 0], &[0, 1, 2]).when(Some(1), &[0.5, 0.25]),
-        Contrast::new("a1_over_a0", &[1, 0, 3], &[0, 0, 3]).when(None, &[1.0, 0.0]).says("A is one.", "A is zero."),
+        Contrast::new("a1_over_a0", &[1, 0, 3], &[0, 0, 3])
+            .when(None, &[1.0, 0.0])
+            .says("A is one.", "A is zero."),
     ],
     rules: &[],
 });
@@ -104,7 +109,8 @@ impl Random {
     pub fn context(&mut self, catalog: &Catalog<'_>) -> Context {
         let tasks = catalog.definition().tasks.len();
         let task = if tasks == 0 || self.below(8) == 0 { None } else { Some(self.below(tasks)) };
-        let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| (self.below(257) as f32) / 256.0).collect();
+        let signals: Vec<f32> =
+            catalog.definition().signals.iter().map(|_| (self.below(257) as f32) / 256.0).collect();
         Context::new(catalog, task, &signals).unwrap()
     }
 }
@@ -199,7 +205,9 @@ pub fn features_by_name(catalog: &Catalog<'_>, context: &Context, action: Action
         let mut feature = 1.0;
         for factor in name.split('*') {
             feature *= match factor.split_once('=') {
-                Some(("task", task)) => f64::from(context.task().is_some_and(|found| definition.tasks[found] == task)),
+                Some(("task", task)) => {
+                    f64::from(context.task().is_some_and(|found| definition.tasks[found] == task))
+                }
                 Some((component, value)) => {
                     let component = catalog.component(component).unwrap();
                     f64::from(catalog.value(component, value) == Some(values[component]))

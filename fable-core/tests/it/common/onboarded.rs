@@ -12,7 +12,8 @@ pub fn direction(random: &mut Random, catalog: &Catalog<'_>, among: &[usize]) ->
         let coordinate = among[random.below(among.len())];
         let task = |coordinate| catalog.layout().locate(coordinate).unwrap().0;
         let foreign = |&(other, _): &(usize, f64)| {
-            other == coordinate || (task(other).is_some() && task(coordinate).is_some() && task(other) != task(coordinate))
+            other == coordinate
+                || (task(other).is_some() && task(coordinate).is_some() && task(other) != task(coordinate))
         };
         if !entries.iter().any(foreign) {
             entries.push((coordinate, 0.25 + random.unit()));

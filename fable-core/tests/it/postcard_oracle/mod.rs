@@ -14,7 +14,10 @@ struct Place {
 
 impl Place {
     fn new(context: &Context) -> Self {
-        Self { task: context.task().map_or(0, |task| u8::try_from(task + 1).unwrap()), signals: context.signals().to_vec() }
+        Self {
+            task: context.task().map_or(0, |task| u8::try_from(task + 1).unwrap()),
+            signals: context.signals().to_vec(),
+        }
     }
 }
 
@@ -95,11 +98,13 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             Wire::Permissions(words)
         }
         Event::Onboarding(statement) => {
-            let entries = statement.direction.entries().map(|(index, value)| (u16::try_from(index).unwrap(), value));
+            let entries =
+                statement.direction.entries().map(|(index, value)| (u16::try_from(index).unwrap(), value));
             Wire::Onboarding(entries.collect(), statement.response, statement.precision)
         }
         Event::Decision { round, action, baseline, context, at, coins } => {
-            let (round, action, baseline, context, at) = (*round, action.0, *baseline, Place::new(context), *at);
+            let (round, action, baseline, context, at) =
+                (*round, action.0, *baseline, Place::new(context), *at);
             if coins.is_empty() {
                 Wire::Decision { round, action, baseline, context, at }
             } else {
@@ -108,7 +113,9 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             }
         }
         Event::Feedback { round, reward, weight: 1.0 } => Wire::Feedback { round: *round, reward: *reward },
-        Event::Feedback { round, reward, weight } => Wire::WeightedFeedback { round: *round, reward: *reward, weight: *weight },
+        Event::Feedback { round, reward, weight } => {
+            Wire::WeightedFeedback { round: *round, reward: *reward, weight: *weight }
+        }
         Event::Observation(observation) => Wire::Observation(Seen::new(observation)),
         Event::Unlearn { observation, imputed, kept, probed } => {
             Wire::Unlearn(Seen::new(observation), *imputed, *kept, *probed.words())
@@ -123,9 +130,19 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             let [a, b, c] = [promotion.round, promotion.at, promotion.evidence].map(u32::to_le_bytes);
             let counts = [a, b, c].concat().try_into().unwrap();
             let by = promotion.by == Certifier::Probes;
-            Wire::Promotion(promotion.contrast, verdict, promotion.valid, by, counts, promotion.lower, promotion.upper)
+            Wire::Promotion(
+                promotion.contrast,
+                verdict,
+                promotion.valid,
+                by,
+                counts,
+                promotion.lower,
+                promotion.upper,
+            )
         }
-        Event::Forget { guarantee_fingerprint } => Wire::Forget { guarantee_fingerprint: *guarantee_fingerprint },
+        Event::Forget { guarantee_fingerprint } => {
+            Wire::Forget { guarantee_fingerprint: *guarantee_fingerprint }
+        }
         Event::Fade { keep } => Wire::Fade { keep: *keep },
         _ => unreachable!("there is no other event"),
     };

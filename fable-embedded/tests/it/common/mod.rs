@@ -50,7 +50,9 @@ pub fn scratch(policy: &Policy<'_, f32>) -> Scratch {
 /// The least region with so many pages of journal.
 pub fn layout<F: NorFlash>(catalog: &Catalog<'_>, journal: u32) -> Layout {
     let (page, snapshot) = (u32::try_from(F::ERASE_SIZE).unwrap(), max_len::<f32>(catalog, R));
-    let Err(LayoutError::TooSmall { needed }) = Layout::try_new::<F>(0, 0, snapshot) else { panic!("no flash is too small") };
+    let Err(LayoutError::TooSmall { needed }) = Layout::try_new::<F>(0, 0, snapshot) else {
+        panic!("no flash is too small")
+    };
     let layout = Layout::try_new::<F>(0, needed + (journal - 2) * page, snapshot).unwrap();
     assert_eq!(layout.journal().end, journal * page);
     layout
@@ -83,12 +85,24 @@ pub struct Life {
 
 impl Life {
     /// So many steps, with a compaction, an upload and a forgetting at the steps given.
-    pub fn new(catalog: &'static Catalog<'static>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
+    pub fn new(
+        catalog: &'static Catalog<'static>,
+        count: usize,
+        compact: usize,
+        stage: usize,
+        forget: usize,
+    ) -> Self {
         Self::under(&policy(catalog), count, compact, stage, forget)
     }
 
     /// The same under a policy of one's own.
-    pub fn under(policy: &Policy<'static, f32>, count: usize, compact: usize, stage: usize, forget: usize) -> Self {
+    pub fn under(
+        policy: &Policy<'static, f32>,
+        count: usize,
+        compact: usize,
+        stage: usize,
+        forget: usize,
+    ) -> Self {
         let policy = *policy;
         let (mut learner, mut workspace) = (vacant(&policy), scratch(&policy));
         learner.start(&policy, USER).unwrap();
@@ -135,7 +149,8 @@ impl Life {
 
     /// Coins that were tossed in the life.
     pub fn coins(&self) -> usize {
-        let coins = |step: &Step| if let Step::Event(Event::Decision { coins, .. }) = step { coins.len() } else { 0 };
+        let coins =
+            |step: &Step| if let Step::Event(Event::Decision { coins, .. }) = step { coins.len() } else { 0 };
         self.steps.iter().map(coins).sum()
     }
 
@@ -149,7 +164,9 @@ impl Life {
     ) -> Result<(), FlashError> {
         let mut user = learner.bind(&self.policy, workspace)?;
         match &self.steps[step] {
-            Step::Event(event) => block_on(Device::new(user, store).run_async(&mut Command::event(event.clone()))),
+            Step::Event(event) => {
+                block_on(Device::new(user, store).run_async(&mut Command::event(event.clone())))
+            }
             Step::Compact => block_on(store.compact(&user)),
             Step::Stage(snapshot) => {
                 // Chunks that do not end at words.
@@ -173,12 +190,14 @@ fn ordinary(user: &mut User<'_, f32>, index: usize) -> Event {
     let mut command = match (index % 4, waiting) {
         (1, Some(id)) => Command::feedback(id, reward),
         (1 | 2, _) if index % 16 == 2 => {
-            let direction = Direction::new(catalog, (0..4).map(|coordinate| (coordinate, 0.25 + reward))).unwrap();
+            let direction =
+                Direction::new(catalog, (0..4).map(|coordinate| (coordinate, 0.25 + reward))).unwrap();
             Command::event(Event::Onboarding(Statement { direction, response: 0.5, precision: 2.0 }))
         }
         // Now this rule stands, now that one, now none.
         (2, _) if index % 16 == 6 => {
-            let never = UserRule::Never { component: 0, value: u8::from(index % 32 == 6), when: When::Always };
+            let never =
+                UserRule::Never { component: 0, value: u8::from(index % 32 == 6), when: When::Always };
             let wishes: &[UserRule] = if index % 64 == 6 { &[] } else { &[never] };
             let mut command = Command::user_rules(wishes);
             match user.next(&mut command).unwrap() {
@@ -186,15 +205,22 @@ fn ordinary(user: &mut User<'_, f32>, index: usize) -> Event {
                 None => Command::observe(&context, Action(0), reward),
             }
         }
-        (1 | 2, _) => Command::observe(&context, Action(u16::try_from(index % catalog.actions()).unwrap()), reward),
+        (1 | 2, _) => {
+            Command::observe(&context, Action(u16::try_from(index % catalog.actions()).unwrap()), reward)
+        }
         _ => Command::decide(Request::new(&context, &all).at(u32::try_from(index).unwrap())),
     };
     user.next(&mut command).unwrap().unwrap().event().clone()
 }
 
 /// A store that was just formatted, and its learner.
-pub fn begin<F: NorFlash>(flash: F, layout: Layout, policy: &Policy<'_, f32>) -> (FlashStore<F>, Known, Scratch) {
-    let (mut store, mut learner, mut workspace) = (FlashStore::new(flash, layout), vacant(policy), scratch(policy));
+pub fn begin<F: NorFlash>(
+    flash: F,
+    layout: Layout,
+    policy: &Policy<'_, f32>,
+) -> (FlashStore<F>, Known, Scratch) {
+    let (mut store, mut learner, mut workspace) =
+        (FlashStore::new(flash, layout), vacant(policy), scratch(policy));
     block_on(store.format(policy, USER, 4)).unwrap();
     block_on(store.restore(policy, &mut learner, &mut workspace)).unwrap();
     (store, learner, workspace)
@@ -207,7 +233,9 @@ pub fn remembers(region: &[u8], life: &Life, until: usize) -> bool {
     let mut traces: Vec<Vec<u8>> = vec![];
     for state in life.states[..until].iter().step_by(5) {
         let windows = state[40..].chunks_exact(12).filter(|window| window.iter().any(|byte| *byte != 0));
-        traces.extend(windows.filter(|window| !present.windows(12).any(|other| other == *window)).map(<[u8]>::to_vec));
+        traces.extend(
+            windows.filter(|window| !present.windows(12).any(|other| other == *window)).map(<[u8]>::to_vec),
+        );
     }
     for step in &life.steps[..until] {
         if let Step::Event(event) = step

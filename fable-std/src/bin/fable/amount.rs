@@ -14,12 +14,15 @@ const UNITS: [(&str, u64); 8] = [
 
 /// Bytes, of a number with or without a unit. More than there can be is all there is.
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
-    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
+    let (number, unit) =
+        text.split_at(text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len()));
     let unit = unit.trim().to_ascii_lowercase();
     let number = number.parse::<u64>().ok();
     let unit = UNITS.iter().find(|(name, _)| *name == unit);
     let (Some(number), Some((_, each))) = (number, unit) else {
-        return Err("an amount is a whole number of bytes, or of KB, MB, GB, KiB, MiB or GiB, like 256MiB".into());
+        return Err(
+            "an amount is a whole number of bytes, or of KB, MB, GB, KiB, MiB or GiB, like 256MiB".into()
+        );
     };
     Ok(usize::try_from(number.saturating_mul(*each)).unwrap_or(usize::MAX))
 }

@@ -8,9 +8,17 @@ pub(crate) fn bar(value: f64, full: f64, cells: usize) -> String {
     let (blocks, half) = ("█".repeat(halves / 2), halves % 2 == 1);
     let space = " ".repeat(cells - halves.div_ceil(2));
     if value < 0.0 {
-        format!("{space}{}│{}", style(format!("{}{blocks}", if half { "▐" } else { "" })).yellow(), " ".repeat(cells))
+        format!(
+            "{space}{}│{}",
+            style(format!("{}{blocks}", if half { "▐" } else { "" })).yellow(),
+            " ".repeat(cells)
+        )
     } else {
-        format!("{}│{}{space}", " ".repeat(cells), style(format!("{blocks}{}", if half { "▌" } else { "" })).cyan())
+        format!(
+            "{}│{}{space}",
+            " ".repeat(cells),
+            style(format!("{blocks}{}", if half { "▌" } else { "" })).cyan()
+        )
     }
 }
 

@@ -150,7 +150,10 @@ fn generate(arguments: &CodeArguments, generator: Generator) -> Result<String, F
     let CodeArguments { catalog: name, output, .. } = arguments;
     for source in [Some(name), arguments.settings.settings.as_ref()].into_iter().flatten() {
         if is_same_file(Path::new(source), output) {
-            return Err(Failure::Mistake(format!("--output {}: this is the file that is read", output.display())));
+            return Err(Failure::Mistake(format!(
+                "--output {}: this is the file that is read",
+                output.display()
+            )));
         }
     }
     let catalog = catalogs::open(name)?;
@@ -177,6 +180,8 @@ pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
             Ok(format!("{}\n{}", catalogs::holds(catalog), settings::write(&settings, catalog)))
         }
         CatalogCommand::Rust(code) => generate(code, generate::rust),
-        CatalogCommand::C { code, builtin } => generate(code, if *builtin { generate::c_builtin } else { generate::c }),
+        CatalogCommand::C { code, builtin } => {
+            generate(code, if *builtin { generate::c_builtin } else { generate::c })
+        }
     }
 }

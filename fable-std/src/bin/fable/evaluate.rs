@@ -138,7 +138,11 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<String, Failure> {
     };
     let report = evaluate::evaluate(catalog, settings, &arguments.log, &log, &options);
     let report = report.map_err(|error| Failure::Mistake(error.to_string()))?;
-    Ok(if arguments.json { format!("{:#}\n", document(arguments, &report)) } else { text(arguments, &report) })
+    Ok(if arguments.json {
+        format!("{:#}\n", document(arguments, &report))
+    } else {
+        text(arguments, &report)
+    })
 }
 
 fn trouble(file: &str, error: impl Display) -> Failure {
@@ -182,15 +186,29 @@ fn text(arguments: &EvaluateArguments, report: &Report) -> String {
         let _ = writeln!(out, "{head:<16} {words}"); // writing to a String cannot fail
     };
     let (lines, users) = (report.lines, report.users);
-    let trained = if arguments.train > 0 { format!(", after {} to learn from", arguments.train) } else { String::new() };
-    line("log", format!("{}: {lines} lines{trained}, {users} {}", arguments.log, if users == 1 { "user" } else { "users" }));
+    let trained = if arguments.train > 0 {
+        format!(", after {} to learn from", arguments.train)
+    } else {
+        String::new()
+    };
+    line(
+        "log",
+        format!(
+            "{}: {lines} lines{trained}, {users} {}",
+            arguments.log,
+            if users == 1 { "user" } else { "users" }
+        ),
+    );
     let learning = if arguments.frozen { "frozen" } else { "learning along the log" };
-    let prior = arguments.prior.as_ref().map_or_else(String::new, |prior| format!(", from {}", prior.display()));
+    let prior =
+        arguments.prior.as_ref().map_or_else(String::new, |prior| format!(", from {}", prior.display()));
     let exploring = if arguments.greedy { "greedy" } else { "exploring" };
     line("target", format!("{}, {learning}, {exploring}{prior}", arguments.catalog));
     line("", String::new());
     line("", "value    95% interval".into());
-    let row = |estimate: &Estimate| format!("{:+.3}   {:+.3} to {:+.3}", estimate.value, estimate.lower, estimate.upper);
+    let row = |estimate: &Estimate| {
+        format!("{:+.3}   {:+.3} to {:+.3}", estimate.value, estimate.lower, estimate.upper)
+    };
     line("logged", row(&report.logged));
     line("IPS", row(&report.ips));
     line("SNIPS", report.snips.as_ref().map_or_else(|| "none, for every weight is 0".into(), row));

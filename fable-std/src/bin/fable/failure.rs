@@ -54,9 +54,9 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let message = error.to_string();
         match error {
-            StoreError::Mismatch { .. } | StoreError::Migrate(_) | StoreError::Record(RecordError::Catalog) => {
-                Self::Mistake(message)
-            }
+            StoreError::Mismatch { .. }
+            | StoreError::Migrate(_)
+            | StoreError::Record(RecordError::Catalog) => Self::Mistake(message),
             StoreError::NoUser | StoreError::HasUser | StoreError::Collision => Self::Refused(message),
             _ => Self::Trouble(message),
         }

@@ -20,8 +20,11 @@ pub(crate) fn install() {
 
 fn told(info: &PanicHookInfo<'_>) -> String {
     let reason = info.payload_as_str().unwrap_or("no reason given");
-    let reason: String = reason.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
-    let place = info.location().map_or_else(|| "unknown".into(), |place| format!("{}:{}", place.file(), place.line()));
+    let reason: String =
+        reason.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(LONGEST).collect();
+    let place = info
+        .location()
+        .map_or_else(|| "unknown".into(), |place| format!("{}:{}", place.file(), place.line()));
     format!("fable: a fault inside fable: {reason} ({place}); please report it")
 }
 
@@ -44,7 +47,11 @@ mod tests {
         }
         let own = std::env::current_exe().unwrap();
         let mut command = Command::new(own);
-        command.args(["--exact", "fault::tests::a_panic_in_any_thread_ends_the_process_with_one_line", "--nocapture"]);
+        command.args([
+            "--exact",
+            "fault::tests::a_panic_in_any_thread_ends_the_process_with_one_line",
+            "--nocapture",
+        ]);
         let started = Instant::now();
         let output = command.env(CHILD, "1").env("RUST_BACKTRACE", "1").output().unwrap();
         assert!(started.elapsed() < Duration::from_mins(1));

@@ -62,14 +62,20 @@ Exit codes: 0 done, 1 a file cannot be read, 2 a mistake in the command, 3 the s
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &IdentifyArguments) -> Result<String, Failure> {
-    let source = arguments.file.as_deref().map(|file| source::open(file, arguments.user.as_deref(), None)).transpose()?;
+    let source = arguments
+        .file
+        .as_deref()
+        .map(|file| source::open(file, arguments.user.as_deref(), None))
+        .transpose()?;
     let identity = source.as_ref().and_then(|source| source.identity.as_ref());
     let (catalog, settings) = arguments.policy.open_for(identity)?;
     let own = source.as_ref().map(|source| source.allowed(catalog)).transpose()?.flatten();
     let everything = Allowed::everywhere(catalog, &Feasible::all(catalog));
     let allowed = arguments.rules.allowed(catalog, own)?.unwrap_or_else(|| everything.clone());
-    let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
-    let report = report(catalog, settings, (&allowed, &everything), &questions.collect::<Result<Vec<_>, _>>()?)?;
+    let questions =
+        arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
+    let report =
+        report(catalog, settings, (&allowed, &everything), &questions.collect::<Result<Vec<_>, _>>()?)?;
     Ok(if arguments.json { format!("{report:#}\n") } else { told(&report) })
 }
 
@@ -84,12 +90,18 @@ fn report(
     let (mut safe, whole) = (SafeSpan::new(&policy, allowed), SafeSpan::new(&policy, everything));
     let definition = catalog.definition();
     let counts: Vec<usize> = allowed.counts().collect();
-    let in_tasks: Map<String, Value> =
-        definition.tasks.iter().zip(counts.iter().skip(1)).map(|(task, count)| ((*task).to_owned(), (*count).into())).collect();
+    let in_tasks: Map<String, Value> = definition
+        .tasks
+        .iter()
+        .zip(counts.iter().skip(1))
+        .map(|(task, count)| ((*task).to_owned(), (*count).into()))
+        .collect();
     let frozen = whole.active().iter().filter(|coordinate| !safe.active().contains(*coordinate));
-    let frozen: Vec<String> = frozen.filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string()).collect();
+    let frozen: Vec<String> =
+        frozen.filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string()).collect();
     let declared = (0..).zip(catalog.contrasts());
-    let declared = declared.filter_map(|(index, contrast)| Some((contrast.name, Comparison::declared(catalog, index)?)));
+    let declared =
+        declared.filter_map(|(index, contrast)| Some((contrast.name, Comparison::declared(catalog, index)?)));
     let asked = questions.iter().map(|question| (question.name.as_str(), question.comparison));
     let contrasts = declared.chain(asked).map(|(name, comparison)| {
         let reason = safe.reason(&policy, &comparison);
@@ -123,14 +135,22 @@ fn told(report: &Value) -> String {
     for (task, count) in tasks.filter(|(_, count)| count.as_u64() != Some(number("allowed"))) {
         line("", &format!("{count} in {task}"));
     }
-    line("directions", &format!("{} of {} can be learned", number("directions"), number("directions_without_rules")));
+    line(
+        "directions",
+        &format!("{} of {} can be learned", number("directions"), number("directions_without_rules")),
+    );
     line("weights", &format!("{} of {} can move", number("movable"), number("weights")));
-    let contrasts: Vec<&Value> = report.get("contrasts").and_then(Value::as_array).into_iter().flatten().collect();
+    let contrasts: Vec<&Value> =
+        report.get("contrasts").and_then(Value::as_array).into_iter().flatten().collect();
     let longest = contrasts.iter().map(|contrast| text(contrast, "name").len()).max().unwrap_or(0);
     for (index, contrast) in contrasts.iter().enumerate() {
         let reason = text(contrast, "reason");
-        let verdict = if reason.is_empty() { "can be known".to_owned() } else { format!("cannot be known: {reason}") };
-        line(if index == 0 { "contrasts" } else { "" }, &format!("{:<longest$}  {verdict}", text(contrast, "name")));
+        let verdict =
+            if reason.is_empty() { "can be known".to_owned() } else { format!("cannot be known: {reason}") };
+        line(
+            if index == 0 { "contrasts" } else { "" },
+            &format!("{:<longest$}  {verdict}", text(contrast, "name")),
+        );
     }
     out
 }

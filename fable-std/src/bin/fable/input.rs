@@ -45,7 +45,8 @@ fn upto(file: &mut impl Read, limit: u64, bytes: &mut Vec<u8>) -> io::Result<()>
     if bytes.len() as u64 <= limit {
         return Ok(());
     }
-    let whatever = if limit == FOREIGN { ", and neither an exported user nor a prior nor a snapshot" } else { "" };
+    let whatever =
+        if limit == FOREIGN { ", and neither an exported user nor a prior nor a snapshot" } else { "" };
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {} MiB{whatever}", limit >> 20)))
 }
 

@@ -144,10 +144,19 @@ fn completions(shell: Shell) -> String {
 
 /// Logs go to standard error, never with what a request says, and wait for nobody to read them. FABLE_LOG is the level: off, error, warn, info, debug, trace.
 fn log() {
-    let level = std::env::var("FABLE_LOG").ok().and_then(|level| level.parse::<LevelFilter>().ok()).unwrap_or(LevelFilter::WARN);
+    let level = std::env::var("FABLE_LOG")
+        .ok()
+        .and_then(|level| level.parse::<LevelFilter>().ok())
+        .unwrap_or(LevelFilter::WARN);
     // What the crate of the Model Context Protocol logs has requests in it.
     let targets = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
-    tracing_subscriber::fmt().with_writer(|| stderr::Log).with_ansi(false).with_max_level(level).finish().with(targets).init();
+    tracing_subscriber::fmt()
+        .with_writer(|| stderr::Log)
+        .with_ansi(false)
+        .with_max_level(level)
+        .finish()
+        .with(targets)
+        .init();
 }
 
 fn main() -> ExitCode {
@@ -189,7 +198,9 @@ fn main() -> ExitCode {
     };
     match std::io::stdout().write_all(text.as_bytes()) {
         // A reader that went away (`fable catalog show agent | head`) is not an error.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => (code, message) = (1, Some(error.to_string())),
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            (code, message) = (1, Some(error.to_string()))
+        }
         _ => {}
     }
     if let Some(message) = message {

@@ -70,11 +70,19 @@ pub(crate) fn run(arguments: &McpArguments) -> Result<String, Failure> {
     let (catalog, settings) = policy.open()?;
     let prior = prior.as_deref().map(read).transpose()?;
     let keeping = store_key::options()?;
-    let options = Options { store: place.store.clone(), keeping, prior, durable: true, threads: Some(1), ..Options::default() };
-    let served = match ScalarName::of(None, options.store.as_deref(), &options.keeping, options.prior.as_deref()) {
-        ScalarName::F32 => local::<f32>(catalog, settings, &options, user),
-        ScalarName::F64 => local::<f64>(catalog, settings, &options, user),
+    let options = Options {
+        store: place.store.clone(),
+        keeping,
+        prior,
+        durable: true,
+        threads: Some(1),
+        ..Options::default()
     };
+    let served =
+        match ScalarName::of(None, options.store.as_deref(), &options.keeping, options.prior.as_deref()) {
+            ScalarName::F32 => local::<f32>(catalog, settings, &options, user),
+            ScalarName::F64 => local::<f64>(catalog, settings, &options, user),
+        };
     match served {
         Ok(done) => done.map(|()| String::new()).map_err(|error| trouble(&error)),
         Err(ServeError::Store(error)) => Err(error.into()),

@@ -110,8 +110,9 @@ fn renames<'a>(catalogs: &Catalogs, said: &'a str) -> Result<Vec<Rename<'a>>, Fa
     let wrong = |what: &str| Failure::Mistake(format!("--rename {}: {what}", printable(said)));
     let (from, to) = said.split_once(':').ok_or_else(|| wrong("say OLD:NEW"))?;
     let (old, new) = (catalogs.old.definition(), catalogs.new.definition());
-    let missing =
-        |kind: &str, name: &str, side: &str| Err(wrong(&format!("the {side} catalog has no {kind} {}", printable(name))));
+    let missing = |kind: &str, name: &str, side: &str| {
+        Err(wrong(&format!("the {side} catalog has no {kind} {}", printable(name))))
+    };
     let tasks = from.strip_prefix("task=").zip(to.strip_prefix("task="));
     if let Some((from, to)) = tasks {
         return match (old.tasks.contains(&from), new.tasks.contains(&to)) {
@@ -128,13 +129,19 @@ fn renames<'a>(catalogs: &Catalogs, said: &'a str) -> Result<Vec<Rename<'a>>, Fa
         };
     }
     let known = [
-        (catalogs.old.component(from).is_some() && catalogs.new.component(to).is_some()).then(|| Rename::component(from, to)),
+        (catalogs.old.component(from).is_some() && catalogs.new.component(to).is_some())
+            .then(|| Rename::component(from, to)),
         (old.signals.contains(&from) && new.signals.contains(&to)).then(|| Rename::signal(from, to)),
-        (old.contrasts.iter().any(|contrast| contrast.name == from) && new.contrasts.iter().any(|contrast| contrast.name == to))
-            .then(|| Rename::contrast(from, to)),
+        (old.contrasts.iter().any(|contrast| contrast.name == from)
+            && new.contrasts.iter().any(|contrast| contrast.name == to))
+        .then(|| Rename::contrast(from, to)),
     ];
     let known: Vec<Rename<'a>> = known.into_iter().flatten().collect();
-    if known.is_empty() { Err(wrong("no component, signal or contrast has these names in the two catalogs")) } else { Ok(known) }
+    if known.is_empty() {
+        Err(wrong("no component, signal or contrast has these names in the two catalogs"))
+    } else {
+        Ok(known)
+    }
 }
 
 /// Whether a catalog has a value that is said as `component=value`.
@@ -152,8 +159,9 @@ fn migrator<'m, T: Scalar>(
     Migrator::new(old, new, renames).map_err(|error| match error {
         StoreError::Migrate(MigrateError::Rename { index }) => {
             let Rename { from, to, .. } = renames.get(index).copied().unwrap_or(Rename::task("", ""));
-            let is_said =
-                |said: &&String| said.split_once(':').is_some_and(|(old, new)| old.ends_with(from) && new.ends_with(to));
+            let is_said = |said: &&String| {
+                said.split_once(':').is_some_and(|(old, new)| old.ends_with(from) && new.ends_with(to))
+            };
             let said = arguments.rename.iter().rev().find(is_said).map_or("", String::as_str);
             let why = "one of the names has been said before, or the values are of different components";
             Failure::Mistake(format!("--rename {}: {why}", printable(said)))
@@ -162,7 +170,11 @@ fn migrator<'m, T: Scalar>(
     })
 }
 
-fn store(arguments: &MigrateArguments, catalogs: &Catalogs, renames: &[Rename<'_>]) -> Result<String, Failure> {
+fn store(
+    arguments: &MigrateArguments,
+    catalogs: &Catalogs,
+    renames: &[Rename<'_>],
+) -> Result<String, Failure> {
     let from = store_key::open_any(&arguments.old)?;
     let identity = from.identity()?;
     let old = identity.settings(catalogs.old);
@@ -187,9 +199,9 @@ fn everyone<T: Scalar>(
 ) -> Result<String, Failure> {
     let old = Policy::<T>::new(catalogs.old, old).map_err(Failure::mistake)?;
     let new = Policy::<T>::new(catalogs.new, new).map_err(Failure::mistake)?;
-    from.identity()?
-        .admit(&Identity::new(&old))
-        .map_err(|error| Failure::Mistake(format!("--from {}: {}", arguments.from, not_its_catalog(&error))))?;
+    from.identity()?.admit(&Identity::new(&old)).map_err(|error| {
+        Failure::Mistake(format!("--from {}: {}", arguments.from, not_its_catalog(&error)))
+    })?;
     let migrator = migrator(arguments, (&old, &new), renames)?;
     let open = || {
         fable_std::store::open(&arguments.new, &Identity::new(&new), &store_key::options()?)
@@ -210,7 +222,8 @@ fn not_its_catalog(error: &StoreError) -> String {
             format!("the store was made with catalog {stored}, not {given}")
         }
         StoreError::Mismatch { what, .. } if what == "shape of the catalog" => {
-            "the store was made with a catalog of this name and another shape: this is not the file of then".into()
+            "the store was made with a catalog of this name and another shape: this is not the file of then"
+                .into()
         }
         error => error.to_string(),
     }
@@ -218,7 +231,8 @@ fn not_its_catalog(error: &StoreError) -> String {
 
 /// What a command has done: with what only the old catalog has, and what only the new one has.
 fn tell(arguments: &MigrateArguments, report: &Report, differences: &[Vec<LonePart<'_>>; 2]) -> String {
-    let [gone, new] = differences.each_ref().map(|parts| parts.iter().map(ToString::to_string).collect::<Vec<_>>());
+    let [gone, new] =
+        differences.each_ref().map(|parts| parts.iter().map(ToString::to_string).collect::<Vec<_>>());
     if arguments.json {
         return json(report, &gone, &new);
     }
@@ -230,7 +244,9 @@ fn tell(arguments: &MigrateArguments, report: &Report, differences: &[Vec<LonePa
             }
         }
         let [gone, new] = differences;
-        let like = |part: &&LonePart<'_>| new.iter().any(|other| (other.kind, other.component) == (part.kind, part.component));
+        let like = |part: &&LonePart<'_>| {
+            new.iter().any(|other| (other.kind, other.component) == (part.kind, part.component))
+        };
         if gone.iter().filter(|part| part.kind != RenameKind::Contrast).any(|part| like(&part)) {
             text += "If something that is gone only has another name now, say so: --rename OLD:NEW\n";
         }
@@ -323,9 +339,9 @@ fn refused(arguments: &MigrateArguments, error: StoreError) -> Failure {
     match error {
         StoreError::Record(RecordError::Catalog | RecordError::Policy)
         | StoreError::Prior(PriorFileError::Record(RecordError::Catalog | RecordError::Policy))
-        | StoreError::User(_) => {
-            Failure::Mistake(format!("{file} belongs to another catalog or other settings than --from and the flags say"))
-        }
+        | StoreError::User(_) => Failure::Mistake(format!(
+            "{file} belongs to another catalog or other settings than --from and the flags say"
+        )),
         StoreError::Prior(PriorFileError::NotAPrior) => Failure::Mistake(format!("{file}: {error}")),
         error => Failure::Trouble(format!("{file}: {error}")),
     }

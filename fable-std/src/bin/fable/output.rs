@@ -121,6 +121,9 @@ mod tests {
         let path = folder.path().join("log.jsonl");
         create(&path, b"first").unwrap();
         assert_eq!(create(&path, b"second").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!((fs::read(&path).unwrap(), names(folder.path())), (b"first".to_vec(), vec!["log.jsonl".to_owned()]));
+        assert_eq!(
+            (fs::read(&path).unwrap(), names(folder.path())),
+            (b"first".to_vec(), vec!["log.jsonl".to_owned()])
+        );
     }
 }

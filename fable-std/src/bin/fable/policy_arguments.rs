@@ -36,7 +36,10 @@ impl PolicyArguments {
     }
 
     /// The same where a store is only looked at: what is not said here is as the store has it.
-    pub(crate) fn open_for(&self, store: Option<&Identity>) -> Result<(&'static Catalog<'static>, Settings<'static>), Failure> {
+    pub(crate) fn open_for(
+        &self,
+        store: Option<&Identity>,
+    ) -> Result<(&'static Catalog<'static>, Settings<'static>), Failure> {
         let Some(store) = store else { return self.open() };
         let shipped = store.catalog().filter(|name| catalogs::NAMES.contains(name));
         let name = self.catalog.as_deref().or(shipped).unwrap_or(DEFAULT_CATALOG);
@@ -55,7 +58,12 @@ pub(crate) enum ScalarName {
 impl ScalarName {
     /// What is said, or what a store has, or what is brought to it (an exported user, a snapshot or a prior), or `f32`. What is wrong with a
     /// store is told when it is opened.
-    pub(crate) fn of(said: Option<Self>, store: Option<&Path>, options: &Options, brought: Option<&[u8]>) -> Self {
+    pub(crate) fn of(
+        said: Option<Self>,
+        store: Option<&Path>,
+        options: &Options,
+        brought: Option<&[u8]>,
+    ) -> Self {
         let stored = || store.and_then(|place| store::identity_at(place, options).ok().flatten());
         let double = || match stored().as_ref().and_then(Identity::scalar) {
             Some(scalar) => scalar == "f64",

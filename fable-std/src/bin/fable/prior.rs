@@ -168,8 +168,12 @@ fn fit_users(arguments: &FitArguments) -> Result<String, Failure> {
     let population = population.map_err(Failure::mistake)?;
     let chosen = Settings { noise_variance: population.noise_variance, ..settings };
     let (bytes, fingerprint) = match scalar {
-        ScalarName::F32 => written(&Policy::<f32>::new(catalog, chosen).map_err(Failure::mistake)?, &population),
-        ScalarName::F64 => written(&Policy::<f64>::new(catalog, chosen).map_err(Failure::mistake)?, &population),
+        ScalarName::F32 => {
+            written(&Policy::<f32>::new(catalog, chosen).map_err(Failure::mistake)?, &population)
+        }
+        ScalarName::F64 => {
+            written(&Policy::<f64>::new(catalog, chosen).map_err(Failure::mistake)?, &population)
+        }
     }
     .map_err(Failure::mistake)?;
     let told = if arguments.json {
@@ -221,26 +225,43 @@ fn gather(
 fn strongest(catalog: &Catalog<'_>, population: &Population, count: usize) -> Vec<(String, f64, f64)> {
     let (mean, spread) = (population.prior.mean(), population.prior.deviations());
     let mut all: Vec<usize> = (0..mean.len()).collect();
-    all.sort_by(|one, other| (mean[*other] / spread[*other]).abs().total_cmp(&(mean[*one] / spread[*one]).abs()));
-    let named = |index: usize| Some((catalog.coordinate_name(index)?.to_string(), mean[index], spread[index]));
+    all.sort_by(|one, other| {
+        (mean[*other] / spread[*other]).abs().total_cmp(&(mean[*one] / spread[*one]).abs())
+    });
+    let named =
+        |index: usize| Some((catalog.coordinate_name(index)?.to_string(), mean[index], spread[index]));
     all.into_iter().filter_map(named).take(count).collect()
 }
 
-fn told(catalog: &Catalog<'_>, population: &Population, settings: &Settings<'_>, bytes: usize, fingerprint: u64) -> String {
+fn told(
+    catalog: &Catalog<'_>,
+    population: &Population,
+    settings: &Settings<'_>,
+    bytes: usize,
+    fingerprint: u64,
+) -> String {
     let Population { users, observations, noise_variance, log_likelihood: [before, after], .. } = population;
     let mut out = String::new();
     let _ = writeln!(out, "users            {users}, {observations} observations");
     let _ = match population.kept {
-        Kept::Isotropic { precision } => writeln!(out, "kept             nothing in common; precision {precision} everywhere"),
+        Kept::Isotropic { precision } => {
+            writeln!(out, "kept             nothing in common; precision {precision} everywhere")
+        }
         Kept::Fitted { imagined, share } => {
             let percent = 100.0 * share;
-            writeln!(out, "kept             {percent}% of the mean; the precision with {imagined:.1} imagined users")
+            writeln!(
+                out,
+                "kept             {percent}% of the mean; the precision with {imagined:.1} imagined users"
+            )
         }
     };
     if let Some((gain, error)) = population.gain {
         let _ = writeln!(out, "gain             {gain:+.2} ± {error:.2} nats for each user left out");
     }
-    let _ = writeln!(out, "likelihood       {before:.4} under the base prior, {after:.4} under this one, per observation");
+    let _ = writeln!(
+        out,
+        "likelihood       {before:.4} under the base prior, {after:.4} under this one, per observation"
+    );
     let _ = writeln!(out, "noise variance   {noise_variance}{}", about_noise(population, settings));
     let _ = writeln!(out, "written          {bytes} bytes, fingerprint {fingerprint:016x}");
     let _ = writeln!(out, "strongest        mean and spread between users");
@@ -258,7 +279,9 @@ fn about_noise(population: &Population, settings: &Settings<'_>) -> String {
     }
     match population.surprise {
         Some(surprise) if !(0.5..=2.0).contains(&surprise) => {
-            format!("; the errors on users left out were {surprise:.2} times what it foretells, see --choose-noise")
+            format!(
+                "; the errors on users left out were {surprise:.2} times what it foretells, see --choose-noise"
+            )
         }
         _ => String::new(),
     }
@@ -292,12 +315,17 @@ fn described(catalog: &Catalog<'_>, population: &Population, fingerprint: u64) -
 fn address_user(arguments: &AddressArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open()?;
     let bytes = read(&arguments.prior)?;
-    let hexadecimal = arguments.user.len() == 16 && arguments.user.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hexadecimal =
+        arguments.user.len() == 16 && arguments.user.bytes().all(|byte| byte.is_ascii_hexdigit());
     let hash = u64::from_str_radix(&arguments.user, 16).ok().filter(|_| hexadecimal);
     let user = hash.unwrap_or_else(|| user_hash(&arguments.user));
     let snapshot = match arguments.scalar {
-        ScalarName::F32 => address(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user),
-        ScalarName::F64 => address(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user),
+        ScalarName::F32 => {
+            address(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user)
+        }
+        ScalarName::F64 => {
+            address(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, &bytes, user)
+        }
     };
     let snapshot = snapshot.map_err(|error| refused(&arguments.prior, &bytes, catalog, settings, &error))?;
     write(&arguments.snapshot, &snapshot, format!("{} bytes for user {user:016x}\n", snapshot.len()))

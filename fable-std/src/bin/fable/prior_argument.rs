@@ -23,11 +23,16 @@ pub(crate) fn refused(
         PriorFileError::Record(kind @ (RecordError::Catalog | RecordError::Policy)) => {
             let guess = fitting(bytes, catalog, settings);
             let shape = guess.is_empty() && *kind == RecordError::Catalog;
-            let migrate = if shape { "; `fable migrate` makes one for this catalog of one for another" } else { "" };
+            let migrate =
+                if shape { "; `fable migrate` makes one for this catalog of one for another" } else { "" };
             Failure::Mistake(message + &guess + migrate)
         }
-        PriorFileError::Record(RecordError::Scalar { found: 24 }) => Failure::Mistake(message + ": fit it with --scalar f64"),
-        PriorFileError::Record(RecordError::Scalar { .. }) => Failure::Mistake(message + ": fit it with --scalar f32"),
+        PriorFileError::Record(RecordError::Scalar { found: 24 }) => {
+            Failure::Mistake(message + ": fit it with --scalar f64")
+        }
+        PriorFileError::Record(RecordError::Scalar { .. }) => {
+            Failure::Mistake(message + ": fit it with --scalar f32")
+        }
         error if error.is_damage() => Failure::Trouble(message),
         _ => Failure::Mistake(message),
     }
@@ -48,14 +53,22 @@ fn fitting(bytes: &[u8], catalog: &Catalog<'_>, settings: Settings<'_>) -> Strin
 }
 
 /// The numbers of the prior, if one is named.
-pub(crate) fn numbers<T: Scalar>(path: Option<&Path>, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, Failure> {
+pub(crate) fn numbers<T: Scalar>(
+    path: Option<&Path>,
+    base: &Policy<'_, T>,
+) -> Result<Option<Vec<T>>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let bytes = read(path)?;
-    prior_file::read(base, &bytes).map(Some).map_err(|error| refused(path, &bytes, base.catalog(), *base.settings(), &error))
+    prior_file::read(base, &bytes)
+        .map(Some)
+        .map_err(|error| refused(path, &bytes, base.catalog(), *base.settings(), &error))
 }
 
 /// The same in the scalar of choice, for those who keep nothing.
-pub(crate) fn rounded<T: Scalar>(path: Option<&Path>, base: &Policy<'_, T>) -> Result<Option<Vec<T>>, Failure> {
+pub(crate) fn rounded<T: Scalar>(
+    path: Option<&Path>,
+    base: &Policy<'_, T>,
+) -> Result<Option<Vec<T>>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let bytes = read(path)?;
     prior_file::read_rounded(base, &bytes)
@@ -64,7 +77,12 @@ pub(crate) fn rounded<T: Scalar>(path: Option<&Path>, base: &Policy<'_, T>) -> R
 }
 
 /// Gives a device's life the prior of its policy. A store and an exported user have their own, which has to be the same.
-pub(crate) fn give(tape: &mut Tape, path: Option<&Path>, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<(), Failure> {
+pub(crate) fn give(
+    tape: &mut Tape,
+    path: Option<&Path>,
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let bytes = read(path)?;
     let digits = tape.digits().map_err(|error| Failure::Trouble(error.to_string()))?;
@@ -86,8 +104,14 @@ pub(crate) fn give(tape: &mut Tape, path: Option<&Path>, catalog: &Catalog<'_>, 
 }
 
 /// The fingerprint that those have who begin with a prior.
-fn fingerprint<T: Scalar>(path: &Path, bytes: &[u8], catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<u64, Failure> {
+fn fingerprint<T: Scalar>(
+    path: &Path,
+    bytes: &[u8],
+    catalog: &Catalog<'_>,
+    settings: Settings<'_>,
+) -> Result<u64, Failure> {
     let base = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
-    let packed = prior_file::read(&base, bytes).map_err(|error| refused(path, bytes, catalog, settings, &error))?;
+    let packed =
+        prior_file::read(&base, bytes).map_err(|error| refused(path, bytes, catalog, settings, &error))?;
     Ok(prior_file::informed(&base, Some(&packed)).map_err(Failure::mistake)?.fingerprint())
 }

@@ -180,6 +180,8 @@ impl Front for Between {
         let stop = HttpStop::default();
         let stopping = stop.clone();
         at_a_signal(signals, move || stopping.stop());
-        Service::run::<T>(catalog, settings, options, |service| serve_proxy(service, self.http, self.proxy, &stop, say_where))
+        Service::run::<T>(catalog, settings, options, |service| {
+            serve_proxy(service, self.http, self.proxy, &stop, say_where)
+        })
     }
 }

@@ -67,13 +67,19 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<String, Failure> {
     let (mut tape, identity) = tape(arguments)?;
     let (catalog, settings) = arguments.policy.open_for(identity.as_ref())?;
     prior_argument::give(&mut tape, arguments.prior.as_deref(), catalog, settings)?;
-    let question = arguments.explain.as_deref().map(|text| question(catalog, &tape, text, arguments.against.as_deref()));
-    let replay = replay_and_explain(catalog, settings, &tape, question.transpose()?).map_err(Failure::mistake)?;
+    let question =
+        arguments.explain.as_deref().map(|text| question(catalog, &tape, text, arguments.against.as_deref()));
+    let replay =
+        replay_and_explain(catalog, settings, &tape, question.transpose()?).map_err(Failure::mistake)?;
     let explanation = match (&arguments.explain, &replay.explanation) {
         (None, _) => None,
         (Some(_), Some(Ok(text))) => Some(text.as_str()),
-        (Some(_), Some(Err(error))) => return Err(Failure::Trouble(format!("the decision cannot be explained: {error}"))),
-        (Some(decision), None) => return Err(Failure::Mistake(format!("the journal has no decision {decision}"))),
+        (Some(_), Some(Err(error))) => {
+            return Err(Failure::Trouble(format!("the decision cannot be explained: {error}")));
+        }
+        (Some(decision), None) => {
+            return Err(Failure::Mistake(format!("the journal has no decision {decision}")));
+        }
     };
     let text = if arguments.json {
         format!("{:#}\n", described(catalog, &replay, explanation))
@@ -83,7 +89,9 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<String, Failure> {
     match &replay.difference {
         None => Ok(text),
         Some(_) if arguments.json => Err(Failure::Different(text)),
-        Some(difference) => Err(Failure::Different(text + &differs(catalog, difference, replay.different.len()))),
+        Some(difference) => {
+            Err(Failure::Different(text + &differs(catalog, difference, replay.different.len())))
+        }
     }
 }
 
@@ -103,7 +111,12 @@ fn tape(arguments: &ReplayArguments) -> Result<(Tape, Option<Identity>), Failure
     }
 }
 
-fn question(catalog: &Catalog<'_>, tape: &Tape, decision: &str, against: Option<&str>) -> Result<Question, Failure> {
+fn question(
+    catalog: &Catalog<'_>,
+    tape: &Tape,
+    decision: &str,
+    against: Option<&str>,
+) -> Result<Question, Failure> {
     let (incarnation, origin, round) = if let Ok(round) = decision.parse() {
         (None, None, round)
     } else {
@@ -128,15 +141,23 @@ fn question(catalog: &Catalog<'_>, tape: &Tape, decision: &str, against: Option<
 fn told(replay: &Replay) -> String {
     let Replay { events, decisions, with_defaults, woven, elsewhere, different, .. } = replay;
     let same = *decisions as usize - *with_defaults as usize - *woven as usize - different.len();
-    let mut text = format!("{events} events replayed: {same} of {decisions} decisions are the same, bit for bit\n");
+    let mut text =
+        format!("{events} events replayed: {same} of {decisions} decisions are the same, bit for bit\n");
     if *with_defaults > 0 {
-        let _ = writeln!(text, "{with_defaults} were made with default scores of the caller's, which a journal does not keep");
+        let _ = writeln!(
+            text,
+            "{with_defaults} were made with default scores of the caller's, which a journal does not keep"
+        );
     }
     if *woven > 0 {
-        let _ = writeln!(text, "{woven} were made before journals were merged by time, and cannot be made anew");
+        let _ =
+            writeln!(text, "{woven} were made before journals were merged by time, and cannot be made anew");
     }
     if *elsewhere > 0 {
-        let _ = writeln!(text, "{elsewhere} rewards are of decisions that were made elsewhere; their own journals have them");
+        let _ = writeln!(
+            text,
+            "{elsewhere} rewards are of decisions that were made elsewhere; their own journals have them"
+        );
     }
     text
 }

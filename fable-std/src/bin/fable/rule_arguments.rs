@@ -19,7 +19,11 @@ pub(crate) struct RuleArguments {
 
 impl RuleArguments {
     /// What they leave of what is allowed; none if neither is known.
-    pub(crate) fn allowed(&self, catalog: &Catalog<'_>, own: Option<Allowed>) -> Result<Option<Allowed>, Failure> {
+    pub(crate) fn allowed(
+        &self,
+        catalog: &Catalog<'_>,
+        own: Option<Allowed>,
+    ) -> Result<Option<Allowed>, Failure> {
         let Some(left) = self.feasible(catalog)? else { return Ok(own) };
         let own = own.unwrap_or_else(|| Allowed::everywhere(catalog, &Feasible::all(catalog)));
         Ok(Some(own.within(&left)))

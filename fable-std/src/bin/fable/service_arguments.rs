@@ -68,7 +68,9 @@ pub(crate) trait Front {
 fn history(text: &str) -> Result<History, String> {
     match text {
         "all" => Ok(History::All),
-        number => number.parse().map(History::Last).map_err(|_| "a number of events above 0, or `all`".into()),
+        number => {
+            number.parse().map(History::Last).map_err(|_| "a number of events above 0, or `all`".into())
+        }
     }
 }
 
@@ -91,17 +93,26 @@ impl ServiceArguments {
         let Self { policy: _, store, prior, scalar, durability, cache, history, threads, memory } = self;
         let bytes = prior.as_deref().map(read).transpose()?;
         let durable = matches!(durability, Durability::Commit);
-        let keeping =
-            store::Options { history: history.unwrap_or(History::AsItIs), memory: memory.bounds(), ..store_key::options()? };
+        let keeping = store::Options {
+            history: history.unwrap_or(History::AsItIs),
+            memory: memory.bounds(),
+            ..store_key::options()?
+        };
         let (store, threads) = (store.clone(), threads.map(usize::from));
-        let options = Options { store, keeping, prior: bytes, durable, cache: *cache, threads, memory: memory.is_on() };
-        let scalar = ScalarName::of(*scalar, options.store.as_deref(), &options.keeping, options.prior.as_deref());
+        let options =
+            Options { store, keeping, prior: bytes, durable, cache: *cache, threads, memory: memory.is_on() };
+        let scalar =
+            ScalarName::of(*scalar, options.store.as_deref(), &options.keeping, options.prior.as_deref());
         let each = match scalar {
             ScalarName::F32 => user_bytes::<f32>(catalog),
             ScalarName::F64 => user_bytes::<f64>(catalog),
         };
         if *cache < each {
-            tracing::warn!(cache, each, "--cache is bytes, fewer here than one user takes: one is in memory at a time");
+            tracing::warn!(
+                cache,
+                each,
+                "--cache is bytes, fewer here than one user takes: one is in memory at a time"
+            );
         }
         let ending = heeded();
         let signals = Signals::new(&ending).map_err(|error| Failure::Trouble(error.to_string()))?;
@@ -123,7 +134,8 @@ impl ServiceArguments {
             Err(ServeError::Http(error)) => Err(Failure::mistake(error)),
             Err(ServeError::Settings(error)) => Err(Failure::Mistake(error.to_string())),
             Err(ServeError::Prior(error)) => {
-                let (path, bytes) = (prior.as_deref().unwrap_or(Path::new("")), options.prior.as_deref().unwrap_or_default());
+                let (path, bytes) =
+                    (prior.as_deref().unwrap_or(Path::new("")), options.prior.as_deref().unwrap_or_default());
                 Err(prior_argument::refused(path, bytes, catalog, settings, &error))
             }
             Err(ServeError::Store(error)) => Err(error.into()),

@@ -92,10 +92,18 @@ Exit codes: 0 done, 1 a file or the endpoint cannot be used, 2 a mistake in the 
 
 /// Runs the command and returns what it prints.
 pub(crate) fn run(arguments: &SpcaArguments) -> Result<String, Failure> {
-    let source = arguments.file.as_deref().map(|file| source::open(file, arguments.user.as_deref(), None)).transpose()?;
-    let (catalog, settings) = arguments.policy.open_for(source.as_ref().and_then(|source| source.identity.as_ref()))?;
-    let mut options =
-        Options { inverse_temperature: arguments.temperature, mask: arguments.mask, ..Options::new(arguments.budget) };
+    let source = arguments
+        .file
+        .as_deref()
+        .map(|file| source::open(file, arguments.user.as_deref(), None))
+        .transpose()?;
+    let (catalog, settings) =
+        arguments.policy.open_for(source.as_ref().and_then(|source| source.identity.as_ref()))?;
+    let mut options = Options {
+        inverse_temperature: arguments.temperature,
+        mask: arguments.mask,
+        ..Options::new(arguments.budget)
+    };
     options.allowed = arguments.rules.feasible(catalog)?;
     let said = match &arguments.about {
         Some(text) => Rules.onboarding(catalog, PreferenceText::new(text)).map_err(Failure::mistake)?.value,
@@ -110,7 +118,11 @@ pub(crate) fn run(arguments: &SpcaArguments) -> Result<String, Failure> {
     let expected = expected(arguments, catalog)?;
     let digits = source.as_ref().map_or(Ok(53), Source::digits)?;
     let asked = Asked { source, statements, constraints, expected, options };
-    let chosen = if digits == 24 { asked.choose::<f32>(catalog, settings) } else { asked.choose::<f64>(catalog, settings) }?;
+    let chosen = if digits == 24 {
+        asked.choose::<f32>(catalog, settings)
+    } else {
+        asked.choose::<f64>(catalog, settings)
+    }?;
     let report = json!({
         "catalog": catalog.definition().name,
         "budget": arguments.budget,
@@ -131,7 +143,11 @@ struct Asked {
 }
 
 impl Asked {
-    fn choose<T: Scalar + nalgebra::Scalar>(&self, catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Chosen, Failure> {
+    fn choose<T: Scalar + nalgebra::Scalar>(
+        &self,
+        catalog: &Catalog<'_>,
+        settings: Settings<'_>,
+    ) -> Result<Chosen, Failure> {
         let base = Policy::<T>::new(catalog, settings).map_err(Failure::mistake)?;
         let prior = self.source.as_ref().map_or(Ok(None), |source| source.prior(&base))?;
         let policy = informed(&base, prior.as_deref()).map_err(Failure::mistake)?;
@@ -148,9 +164,10 @@ impl Asked {
 
 fn expected(arguments: &SpcaArguments, catalog: &Catalog<'_>) -> Result<Vec<Expected>, Failure> {
     if let Some(path) = &arguments.prototypes {
-        let text =
-            String::from_utf8(input::read(path)?).map_err(|_| Failure::Trouble(format!("{}: not a text", path.display())))?;
-        return parse(catalog, &text).map_err(|error| Failure::Mistake(format!("{}: {error}", path.display())));
+        let text = String::from_utf8(input::read(path)?)
+            .map_err(|_| Failure::Trouble(format!("{}: not a text", path.display())))?;
+        return parse(catalog, &text)
+            .map_err(|error| Failure::Mistake(format!("{}: {error}", path.display())));
     }
     if let (Some(url), Some(model)) = (&arguments.endpoint, &arguments.model) {
         let timeout = Duration::from_secs(arguments.timeout.into());
@@ -176,7 +193,8 @@ fn expected(arguments: &SpcaArguments, catalog: &Catalog<'_>) -> Result<Vec<Expe
 fn shown(catalog: &Catalog<'_>, expected: &Expected) -> Value {
     let definition = catalog.definition();
     let signals = definition.signals.iter().zip(expected.context.signals());
-    let mut context: serde_json::Map<String, Value> = signals.map(|(name, level)| ((*name).to_owned(), json!(level))).collect();
+    let mut context: serde_json::Map<String, Value> =
+        signals.map(|(name, level)| ((*name).to_owned(), json!(level))).collect();
     context.insert("task".into(), json!(expected.context.task().and_then(|task| definition.tasks.get(task))));
     json!({ "context": context, "weight": expected.weight })
 }
@@ -187,13 +205,24 @@ fn told(catalog: &Catalog<'_>, chosen: &Chosen, expected: usize) -> String {
         let _ = writeln!(out, "{head:<12} {text}"); // writing to a String cannot fail
     };
     let part = |error: f64| 100.0 * error / chosen.error_of_nothing.max(f64::MIN_POSITIVE);
-    line("expected", if expected == 1 { "one kind of request".into() } else { format!("{expected} kinds of requests") });
+    line(
+        "expected",
+        if expected == 1 { "one kind of request".into() } else { format!("{expected} kinds of requests") },
+    );
     line("retained", if chosen.retained.is_empty() { "nothing".into() } else { chosen.retained.join(",") });
     line("coordinates", format!("{} of {}", chosen.coordinates, catalog.dimension()));
     line("lost", format!("{:.6}, {:.1}% of everything", chosen.error, part(chosen.error)));
     if let Some(mask) = &chosen.mask {
         let off = if mask.gap > 0.0 { format!("; may be lower by {:.6}", mask.gap) } else { String::new() };
-        line("mask", format!("{} coordinates lose {:.6}, {:.1}%{off}", mask.coordinates.len(), mask.error, part(mask.error)));
+        line(
+            "mask",
+            format!(
+                "{} coordinates lose {:.6}, {:.1}%{off}",
+                mask.coordinates.len(),
+                mask.error,
+                part(mask.error)
+            ),
+        );
         mask.coordinates.iter().for_each(|name| line("", name.clone()));
     }
     out

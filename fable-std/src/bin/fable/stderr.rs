@@ -66,7 +66,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    const EMPTY: Self = Self { lines: VecDeque::new(), bytes: 0, left_out: 0, started: false, writing: false };
+    const EMPTY: Self =
+        Self { lines: VecDeque::new(), bytes: 0, left_out: 0, started: false, writing: false };
 
     fn next(&mut self) -> Option<Vec<u8>> {
         let line = self.lines.pop_front();
@@ -74,7 +75,9 @@ impl Waiting {
             self.bytes -= line.len();
         } else if self.left_out > 0 {
             let count = std::mem::take(&mut self.left_out);
-            return Some(format!("fable: {count} more lines were left out, for nobody has read them\n").into_bytes());
+            return Some(
+                format!("fable: {count} more lines were left out, for nobody has read them\n").into_bytes(),
+            );
         }
         line
     }
@@ -103,7 +106,9 @@ impl Queue {
         loop {
             self.pour(output);
             let waiting = self.lock();
-            drop(self.changed.wait_while(waiting, |waiting| waiting.lines.is_empty() && waiting.left_out == 0));
+            drop(
+                self.changed.wait_while(waiting, |waiting| waiting.lines.is_empty() && waiting.left_out == 0),
+            );
         }
     }
 
@@ -121,7 +126,8 @@ impl Queue {
     }
 
     fn flush(&self, patience: Duration) {
-        let unwritten = |waiting: &mut Waiting| !waiting.lines.is_empty() || waiting.left_out > 0 || waiting.writing;
+        let unwritten =
+            |waiting: &mut Waiting| !waiting.lines.is_empty() || waiting.left_out > 0 || waiting.writing;
         drop(self.changed.wait_timeout_while(self.lock(), patience, unwritten));
     }
 }
@@ -135,7 +141,8 @@ mod tests {
     /// A pipe that nobody reads: no line and no flush waits for it, and later it says how many there were.
     #[test]
     fn a_full_pipe_makes_nobody_wait() {
-        let queue: &'static Queue = Box::leak(Box::new(Queue { waiting: Mutex::new(Waiting::EMPTY), changed: Condvar::new() }));
+        let queue: &'static Queue =
+            Box::leak(Box::new(Queue { waiting: Mutex::new(Waiting::EMPTY), changed: Condvar::new() }));
         let (mut reader, mut writer) = io::pipe().unwrap();
         let line = |number: u32| format!("{number:<999}\n").into_bytes();
         assert!(queue.push(line(0), QUEUE));
@@ -161,7 +168,10 @@ mod tests {
         // In order; which ones were left out depends on when the other thread begins to write.
         let numbers: Vec<u32> = lines[..kept].iter().map(|line| line.parse().unwrap()).collect();
         assert!(numbers[0] == 0 && numbers.is_sorted_by(|one, next| one < next));
-        assert_eq!(lines[kept], format!("fable: {left_out} more lines were left out, for nobody has read them"));
+        assert_eq!(
+            lines[kept],
+            format!("fable: {left_out} more lines were left out, for nobody has read them")
+        );
         // It goes on afterwards.
         assert!(!queue.push(b"again\n".to_vec(), QUEUE));
         let count = reader.read(&mut buffer).unwrap();

@@ -91,18 +91,32 @@ pub(crate) fn import(arguments: &ImportArguments) -> Result<String, Failure> {
     let bytes = read(&arguments.file)?;
     let (catalog, settings) = arguments.policy.open()?;
     match ScalarName::of(arguments.scalar, Some(&arguments.store), &store_key::options()?, Some(&bytes)) {
-        ScalarName::F32 => take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
-        ScalarName::F64 => take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes),
+        ScalarName::F32 => {
+            take(&Policy::<f32>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes)
+        }
+        ScalarName::F64 => {
+            take(&Policy::<f64>::new(catalog, settings).map_err(Failure::mistake)?, arguments, &bytes)
+        }
     }
 }
 
-fn take<T: fable_core::Scalar>(base: &Policy<'_, T>, arguments: &ImportArguments, bytes: &[u8]) -> Result<String, Failure> {
+fn take<T: fable_core::Scalar>(
+    base: &Policy<'_, T>,
+    arguments: &ImportArguments,
+    bytes: &[u8],
+) -> Result<String, Failure> {
     let file = arguments.file.display();
     // Before a store is made for it.
     let arrival = match (bytes.starts_with(b"FABS"), &arguments.user) {
         (true, Some(name)) => transfer::Arrival::addressed(base, bytes, name),
-        (true, None) => return Err(Failure::Mistake(format!("{file} is a snapshot, which has no name in it; say --user NAME"))),
-        (false, Some(_)) => return Err(Failure::Mistake(format!("{file} is no snapshot; --user is for one"))),
+        (true, None) => {
+            return Err(Failure::Mistake(format!(
+                "{file} is a snapshot, which has no name in it; say --user NAME"
+            )));
+        }
+        (false, Some(_)) => {
+            return Err(Failure::Mistake(format!("{file} is no snapshot; --user is for one")));
+        }
         (false, None) => transfer::Arrival::check(base, bytes),
     };
     let arrival = arrival.map_err(|error| match error {
@@ -137,7 +151,8 @@ pub(crate) fn move_everyone(arguments: &MoveArguments) -> Result<String, Failure
     let bar = bar();
     let moved = movement::move_everyone(&*from, &*to, &mut show(&bar))?;
     bar.finish_and_clear();
-    let mut text = format!("moved: {}, completed: {}, there already: {}\n", moved.moved, moved.completed, moved.same);
+    let mut text =
+        format!("moved: {}, completed: {}, there already: {}\n", moved.moved, moved.completed, moved.same);
     for refused in &moved.refused {
         let _ = writeln!(text, "not moved: {}", printable(&refused.to_string()));
     }
@@ -146,6 +161,8 @@ pub(crate) fn move_everyone(arguments: &MoveArguments) -> Result<String, Failure
 
 /// A name that tells a terminal nothing but itself.
 pub(crate) fn printable(name: &str) -> String {
-    let escaped = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() };
+    let escaped = |letter: char| {
+        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
+    };
     name.chars().map(escaped).collect()
 }

@@ -14,7 +14,9 @@ pub(crate) fn options() -> Result<Options, Failure> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let (text, place) = match (given("FABLE_STORE_KEY"), given("FABLE_STORE_KEY_FILE")) {
         (None, None) => return Ok(Options::default()),
-        (Some(_), Some(_)) => return Err(Failure::Mistake("give FABLE_STORE_KEY or FABLE_STORE_KEY_FILE, not both".into())),
+        (Some(_), Some(_)) => {
+            return Err(Failure::Mistake("give FABLE_STORE_KEY or FABLE_STORE_KEY_FILE, not both".into()));
+        }
         (Some(key), None) => (key.to_string_lossy().into_owned(), "FABLE_STORE_KEY".to_owned()),
         (None, Some(file)) => {
             let path = Path::new(&file);
@@ -22,7 +24,8 @@ pub(crate) fn options() -> Result<Options, Failure> {
             (String::from_utf8_lossy(&bytes).into_owned(), path.display().to_string())
         }
     };
-    let key = Secret::from_hex(&text).ok_or_else(|| Failure::Mistake(format!("{place}: a key has 64 hexadecimal digits")))?;
+    let key = Secret::from_hex(&text)
+        .ok_or_else(|| Failure::Mistake(format!("{place}: a key has 64 hexadecimal digits")))?;
     Ok(Options { key: Some(key), ..Options::default() })
 }
 

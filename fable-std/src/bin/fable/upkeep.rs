@@ -52,7 +52,8 @@ pub(crate) struct BackupArguments {
 
 /// A bar that counts users; nothing where nobody watches.
 pub(crate) fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} users").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} users")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
     ProgressBar::new(0).with_style(style)
 }
 
@@ -90,7 +91,9 @@ fn check_everyone(store: &dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Resu
         let looked = state.and_then(|()| store.user(number, Reach::Whole).map(drop));
         match looked.and_then(|()| store.memory(number).map(drop)) {
             Ok(()) => {}
-            Err(StoreError::User(damage)) => report.damaged.push(Loss { name: None, number, damage, from: None }),
+            Err(StoreError::User(damage)) => {
+                report.damaged.push(Loss { name: None, number, damage, from: None })
+            }
             Err(error) => return Err(error.into()),
         }
         progress(done, report.users);
@@ -100,7 +103,11 @@ fn check_everyone(store: &dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Resu
 
 /// A database has ways of its own.
 fn only_files(place: &Path, instead: &str) -> Result<(), Failure> {
-    if is_url(place) { Err(Failure::Mistake(format!("this is for stores in files; for a database {instead}"))) } else { Ok(()) }
+    if is_url(place) {
+        Err(Failure::Mistake(format!("this is for stores in files; for a database {instead}")))
+    } else {
+        Ok(())
+    }
 }
 
 fn json(report: &Report) -> String {
@@ -128,7 +135,11 @@ fn told(report: &Report) -> String {
         let _ = writeln!(text, "damaged: {}: {}", who(loss), loss.damage);
     }
     if !weakened.is_empty() {
-        let _ = writeln!(text, "users who are whole, though a snapshot or an older event is damaged: {}", weakened.len());
+        let _ = writeln!(
+            text,
+            "users who are whole, though a snapshot or an older event is damaged: {}",
+            weakened.len()
+        );
     }
     for prior in priors {
         let _ = writeln!(text, "damaged: the prior {prior:016x}; give it again with --prior");
@@ -157,23 +168,41 @@ fn who(loss: &Loss) -> String {
 
 /// Writes a new store.
 pub(crate) fn repair(arguments: &RepairArguments) -> Result<String, Failure> {
-    only_files(&arguments.store, "a backup of its own has what was lost; users who are damaged can be forgotten")?;
+    only_files(
+        &arguments.store,
+        "a backup of its own has what was lost; users who are damaged can be forgotten",
+    )?;
     only_files(&arguments.new, "`fable move` brings a store there")?;
     let bar = bar();
     let repaired = FileStore::repair(&arguments.store, &arguments.new, &options()?, show(&bar))?;
     bar.finish_and_clear();
-    let mut text = format!("users: {}, in {}\n", repaired.users, printable(&arguments.new.display().to_string()));
+    let mut text =
+        format!("users: {}, in {}\n", repaired.users, printable(&arguments.new.display().to_string()));
     for loss in &repaired.losses {
         let _ = match loss.from {
-            Some(event) => writeln!(text, "lost: {}: the events from {event} on; the user goes on as of before", who(loss)),
+            Some(event) => writeln!(
+                text,
+                "lost: {}: the events from {event} on; the user goes on as of before",
+                who(loss)
+            ),
             None if loss.damage == Damage::Memory => {
-                writeln!(text, "lost: {}: what was exchanged with an assistant; the user goes on without it", who(loss))
+                writeln!(
+                    text,
+                    "lost: {}: what was exchanged with an assistant; the user goes on without it",
+                    who(loss)
+                )
             }
-            None => writeln!(text, "lost: {}: {}; the user is refused until forgotten", who(loss), loss.damage),
+            None => {
+                writeln!(text, "lost: {}: {}; the user is refused until forgotten", who(loss), loss.damage)
+            }
         };
     }
     if repaired.unaccounted > 0 {
-        let _ = writeln!(text, "damaged places of which it is not known whose they were: {}", repaired.unaccounted);
+        let _ = writeln!(
+            text,
+            "damaged places of which it is not known whose they were: {}",
+            repaired.unaccounted
+        );
     }
     if repaired.losses.is_empty() && repaired.unaccounted == 0 {
         Ok(text + "nothing was lost\n")

@@ -8,7 +8,8 @@ const LONGEST: usize = 4095;
 
 /// Every text of a catalog that is not a name.
 pub(super) fn texts<'d>(definition: &'d Definition<'_>) -> impl Iterator<Item = &'d str> {
-    let values = definition.components.iter().flat_map(|component| component.values).map(|value| value.instruction);
+    let values =
+        definition.components.iter().flat_map(|component| component.values).map(|value| value.instruction);
     values.chain(definition.contrasts.iter().flat_map(|contrast| [contrast.positive, contrast.negative]))
 }
 
@@ -28,7 +29,8 @@ impl<'t> CText<'t> {
         for (position, text) in self.long.iter().enumerate() {
             writeln!(out, "static const char {}_text_{position}[] = {{", self.prefix)?;
             for line in text.as_bytes().chunks(16) {
-                let bytes: Vec<String> = line.iter().map(|byte| format!("'{}'", escaped(*byte, '\''))).collect();
+                let bytes: Vec<String> =
+                    line.iter().map(|byte| format!("'{}'", escaped(*byte, '\''))).collect();
                 writeln!(out, "    {},", bytes.join(", "))?;
             }
             out.push_str("    0};\n");

@@ -16,19 +16,28 @@ pub(super) enum Case {
 
 /// Words that Rust has taken. None of them is in upper case, and in camel case only one.
 const KEYWORDS: &[&str] = &[
-    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
-    "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true", "try", "type",
-    "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do",
+    "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop",
+    "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static",
+    "struct", "super", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual",
+    "where", "while", "yield",
 ];
 
 /// An identifier for each name, in order; `kind` says what is named where a name alone will not do: `Value5`, `TASK_5`.
-pub(super) fn identifiers<'n>(case: Case, kind: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+pub(super) fn identifiers<'n>(
+    case: Case,
+    kind: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Vec<String> {
     let wanted: Vec<String> = names
         .into_iter()
         .map(|name| {
             let own = words(case, name);
-            if needs_kind(&own) || KEYWORDS.contains(&own.as_str()) { join(case, &inflect(case, kind), &own) } else { own }
+            if needs_kind(&own) || KEYWORDS.contains(&own.as_str()) {
+                join(case, &inflect(case, kind), &own)
+            } else {
+                own
+            }
         })
         .collect();
     distinct(case, &wanted)
@@ -90,15 +99,20 @@ mod tests {
     #[test]
     fn plain_names_become_what_one_would_write() {
         let names = ["no_memory", "web-search", "level_5", "USB", "iPhone", "a_b"];
-        assert_eq!(identifiers(Case::Camel, "value", names), ["NoMemory", "WebSearch", "Level5", "Usb", "IPhone", "Ab"]);
+        assert_eq!(
+            identifiers(Case::Camel, "value", names),
+            ["NoMemory", "WebSearch", "Level5", "Usb", "IPhone", "Ab"]
+        );
         assert_eq!(identifiers(Case::Snake, "value", ["web-search", "USB"]), ["web_search", "usb"]);
         assert_eq!(identifiers(Case::Upper, "task", ["web-search", "iPhone"]), ["WEB_SEARCH", "IPHONE"]);
     }
 
     #[test]
     fn awkward_names_become_sound_and_different_identifiers() {
-        let names =
-            ["self", "Self", "5", "05", "_", "-", "--", "a-b", "a_b", "A_B", "a_b_2", "ab", "ALL", "aLL", "type", "type_"];
+        let names = [
+            "self", "Self", "5", "05", "_", "-", "--", "a-b", "a_b", "A_B", "a_b_2", "ab", "ALL", "aLL",
+            "type", "type_",
+        ];
         for (case, self_name, five, type_name) in [
             (Case::Camel, "ValueSelf", "Value5", "Type"),
             (Case::Snake, "value_self", "value_5", "value_type"),
@@ -111,7 +125,8 @@ mod tests {
                 assert!(!KEYWORDS.contains(&own.as_str()), "{own}");
                 assert!(own.starts_with(|first: char| first.is_ascii_alphabetic()), "{own}");
                 assert!(
-                    own.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') && !own.contains("__"),
+                    own.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+                        && !own.contains("__"),
                     "{own}"
                 );
             }

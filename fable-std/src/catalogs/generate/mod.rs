@@ -45,7 +45,9 @@ pub struct Heading<'a> {
 impl Heading<'_> {
     /// The source as it can stand in a comment of any language: quoted, in one line, without anything that ends a comment.
     fn told(&self) -> String {
-        let name = Path::new(self.source).file_name().map_or_else(|| self.source.into(), |name| name.to_string_lossy());
+        let name = Path::new(self.source)
+            .file_name()
+            .map_or_else(|| self.source.into(), |name| name.to_string_lossy());
         format!("{name:?}").replace("*/", "*\\/").replace("??", "?\\?")
     }
 }
@@ -71,7 +73,9 @@ impl fmt::Display for GenerateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name { name, rule } => write!(f, "'{name}' cannot be the name: {rule}"),
-            Self::Zero(text) => write!(f, "a text of C ends at a zero byte, and this one has one in it: {text:?}"),
+            Self::Zero(text) => {
+                write!(f, "a text of C ends at a zero byte, and this one has one in it: {text:?}")
+            }
             Self::Settings(error) => error.fmt(f),
         }
     }

@@ -40,18 +40,28 @@ fn component_enum(out: &mut String, own: &str, component: &Component<'_>, place:
         writeln!(out, "    /// `{}`\n    {variant},", value.name)?;
     }
     writeln!(out, "}}\n\n#[allow(dead_code)]\nimpl {own} {{")?;
-    writeln!(out, "    /// Position of the component in the catalog.\n    pub const POSITION: u8 = {};", place.position)?;
+    writeln!(
+        out,
+        "    /// Position of the component in the catalog.\n    pub const POSITION: u8 = {};",
+        place.position
+    )?;
     out.push_str("\n    /// Position of this value in the component.\n    #[must_use]\n");
     out.push_str("    pub const fn index(self) -> u8 {\n        self as u8\n    }\n");
-    out.push_str("\n    /// The value at a position.\n    #[allow(clippy::too_many_lines)]\n    #[must_use]\n");
-    out.push_str("    pub const fn from_index(index: u8) -> core::option::Option<Self> {\n        match index {\n");
+    out.push_str(
+        "\n    /// The value at a position.\n    #[allow(clippy::too_many_lines)]\n    #[must_use]\n",
+    );
+    out.push_str(
+        "    pub const fn from_index(index: u8) -> core::option::Option<Self> {\n        match index {\n",
+    );
     for (index, variant) in variants.iter().enumerate() {
         writeln!(out, "            {index} => Some(Self::{variant}),")?;
     }
     if variants.len() < 256 {
         out.push_str("            _ => None,\n");
     }
-    out.push_str("        }\n    }\n\n    /// The value in an action; `None` past the last action.\n    #[must_use]\n");
+    out.push_str(
+        "        }\n    }\n\n    /// The value in an action; `None` past the last action.\n    #[must_use]\n",
+    );
     let Place { stride, actions, .. } = place;
     let values = variants.len();
     let digit = match (values, *stride) {
@@ -67,11 +77,16 @@ fn component_enum(out: &mut String, own: &str, component: &Component<'_>, place:
 }
 
 fn action(out: &mut String, types: &[String], parameters: &[String], strides: &[usize]) -> fmt::Result {
-    let typed: Vec<String> = types.iter().zip(parameters).map(|(own, name)| format!("{name}: {own}")).collect();
+    let typed: Vec<String> =
+        types.iter().zip(parameters).map(|(own, name)| format!("{name}: {own}")).collect();
     let terms: Vec<String> = parameters
         .iter()
         .zip(strides)
-        .map(|(name, stride)| if *stride == 1 { format!("{name} as u16") } else { format!("{name} as u16 * {stride}") })
+        .map(
+            |(name, stride)| {
+                if *stride == 1 { format!("{name} as u16") } else { format!("{name} as u16 * {stride}") }
+            },
+        )
         .collect();
     out.push_str("\n/// The action with these values.\n#[rustfmt::skip]\n#[allow(dead_code)]\n");
     out.push_str("#[allow(clippy::many_single_char_names, clippy::similar_names, clippy::too_many_arguments)]\n#[must_use]\n");

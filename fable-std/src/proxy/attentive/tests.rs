@@ -14,7 +14,9 @@ use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
 use rustls::server::AlwaysResolvesServerRawPublicKeys;
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, DigitallySignedStruct, ServerConfig, ServerConnection, SignatureScheme, StreamOwned};
+use rustls::{
+    ClientConfig, DigitallySignedStruct, ServerConfig, ServerConnection, SignatureScheme, StreamOwned,
+};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -135,9 +137,12 @@ fn tls() -> (Arc<ServerConfig>, ClientConfig) {
     let key = provider.key_provider.load_private_key(key).unwrap();
     let public = CertificateDer::from(key.public_key().unwrap().to_vec());
     let keys = AlwaysResolvesServerRawPublicKeys::new(Arc::new(CertifiedKey::new(vec![public], key)));
-    let server = ServerConfig::builder_with_provider(Arc::clone(&provider)).with_protocol_versions(&[&rustls::version::TLS13]);
+    let server = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13]);
     let server = server.unwrap().with_no_client_auth().with_cert_resolver(Arc::new(keys));
-    let client = ClientConfig::builder_with_provider(provider).with_protocol_versions(&[&rustls::version::TLS13]).unwrap();
+    let client = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap();
     let client = client.dangerous().with_custom_certificate_verifier(Arc::new(Anybody)).with_no_client_auth();
     (Arc::new(server), client)
 }

@@ -83,18 +83,39 @@ impl Counters {
     /// All of it in Prometheus' text format.
     pub(super) fn write(&self, now: &Now) -> String {
         let mut text = String::with_capacity(16 << 10);
-        let Gauges { users_in_memory: users, bytes_in_memory: bytes, commits, conflicts, events, .. } = now.service;
+        let Gauges { users_in_memory: users, bytes_in_memory: bytes, commits, conflicts, events, .. } =
+            now.service;
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         for (name, kind, help, value) in [
             ("fable_users_in_memory", "gauge", "Users in memory.", users),
             ("fable_users_in_memory_bytes", "gauge", "Bytes that the users in memory take.", bytes),
             ("fable_commits_total", "counter", "Commits of the store.", commits),
-            ("fable_conflicts_total", "counter", "Requests computed again because the user had changed.", conflicts),
+            (
+                "fable_conflicts_total",
+                "counter",
+                "Requests computed again because the user had changed.",
+                conflicts,
+            ),
             ("fable_events_total", "counter", "Events that were stored.", events),
-            ("fable_http_requests_in_flight", "gauge", "Requests that wait for the learners.", now.in_flight as u64),
+            (
+                "fable_http_requests_in_flight",
+                "gauge",
+                "Requests that wait for the learners.",
+                now.in_flight as u64,
+            ),
             ("fable_http_connections", "gauge", "Open connections.", now.connections as u64),
-            ("fable_metrics_waiting", "gauge", "Decisions whose metrics wait for others.", now.waiting as u64),
-            ("fable_metrics_refused_total", "counter", "Rewards of waiting metrics that were refused.", load(&self.late)),
+            (
+                "fable_metrics_waiting",
+                "gauge",
+                "Decisions whose metrics wait for others.",
+                now.waiting as u64,
+            ),
+            (
+                "fable_metrics_refused_total",
+                "counter",
+                "Rewards of waiting metrics that were refused.",
+                load(&self.late),
+            ),
         ] {
             let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n"); // a String takes everything
         }
@@ -105,11 +126,16 @@ impl Counters {
         let counted: Vec<(&str, Vec<u64>, u64)> = ROUTES
             .iter()
             .zip(&self.times)
-            .map(|(route, times)| (route.label, times.counts.iter().map(load).collect(), load(&times.microseconds)))
+            .map(|(route, times)| {
+                (route.label, times.counts.iter().map(load).collect(), load(&times.microseconds))
+            })
             .collect();
-        text.push_str("# HELP fable_http_requests_total Requests by op.\n# TYPE fable_http_requests_total counter\n");
+        text.push_str(
+            "# HELP fable_http_requests_total Requests by op.\n# TYPE fable_http_requests_total counter\n",
+        );
         for (label, counts, _) in &counted {
-            let _ = writeln!(text, "fable_http_requests_total{{op=\"{label}\"}} {}", counts.iter().sum::<u64>());
+            let _ =
+                writeln!(text, "fable_http_requests_total{{op=\"{label}\"}} {}", counts.iter().sum::<u64>());
         }
         text.push_str(
             "# HELP fable_http_request_seconds Time to an answer by op.\n# TYPE fable_http_request_seconds histogram\n",
@@ -118,7 +144,8 @@ impl Counters {
             let mut sum = 0;
             for (count, end) in counts.iter().zip(BUCKETS.iter().map(|(_, end)| *end).chain(["+Inf"])) {
                 sum += count;
-                let _ = writeln!(text, "fable_http_request_seconds_bucket{{op=\"{label}\",le=\"{end}\"}} {sum}");
+                let _ =
+                    writeln!(text, "fable_http_request_seconds_bucket{{op=\"{label}\",le=\"{end}\"}} {sum}");
             }
             let seconds = *microseconds as f64 / 1e6;
             let _ = writeln!(text, "fable_http_request_seconds_sum{{op=\"{label}\"}} {seconds}");

@@ -49,9 +49,10 @@ impl Fault {
     /// The code for programs.
     pub(super) fn name(self) -> String {
         match self {
-            Self::Code(code) => {
-                serde_json::to_value(code).ok().and_then(|name| Some(name.as_str()?.to_owned())).unwrap_or_default()
-            }
+            Self::Code(code) => serde_json::to_value(code)
+                .ok()
+                .and_then(|name| Some(name.as_str()?.to_owned()))
+                .unwrap_or_default(),
             Self::Unauthorized => "unauthorized".into(),
             Self::Forbidden => "forbidden".into(),
             Self::NotFound => "not_found".into(),
@@ -80,7 +81,9 @@ impl Fault {
                 | Code::BadContrast => StatusCode::UNPROCESSABLE_ENTITY,
                 Code::UnknownOp | Code::UnknownDecision => StatusCode::NOT_FOUND,
                 Code::Expired => StatusCode::GONE,
-                Code::DuplicateFeedback | Code::Stale | Code::NotLearned | Code::Exhausted | Code::Off => StatusCode::CONFLICT,
+                Code::DuplicateFeedback | Code::Stale | Code::NotLearned | Code::Exhausted | Code::Off => {
+                    StatusCode::CONFLICT
+                }
                 Code::Damaged => StatusCode::LOCKED,
                 Code::Storage | Code::Uncertain => StatusCode::SERVICE_UNAVAILABLE,
                 Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,

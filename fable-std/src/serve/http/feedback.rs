@@ -61,7 +61,9 @@ impl From<MetricError> for Refused {
 impl From<Unheld> for Refused {
     fn from(unheld: Unheld) -> Self {
         match unheld {
-            Unheld::Twice => Self::new(Fault::Code(Code::DuplicateFeedback), "the decision has had this metric"),
+            Unheld::Twice => {
+                Self::new(Fault::Code(Code::DuplicateFeedback), "the decision has had this metric")
+            }
             Unheld::Full => Self::new(Fault::Busy, "too many decisions wait for their metrics"),
         }
     }
@@ -71,7 +73,10 @@ impl From<Unheld> for Refused {
 fn decision(said: &Said<'_>) -> Result<DecisionId, Refused> {
     match (&said.inference_id, &said.episode_id) {
         (Some(id), None) | (None, Some(id)) => Ok(id.0.parse().map_err(Refusal::from)?),
-        _ => Err(Refused::new(Fault::Code(Code::BadRequest), "either 'inference_id' or 'episode_id' is the id of a decision")),
+        _ => Err(Refused::new(
+            Fault::Code(Code::BadRequest),
+            "either 'inference_id' or 'episode_id' is the id of a decision",
+        )),
     }
 }
 
@@ -137,7 +142,11 @@ impl Front {
     async fn rehearse(&self, decision: DecisionId, scored: Scored) -> Result<Response, Refused> {
         let (missing, came) = {
             let gathering = self.gathering();
-            let missing = if self.metrics.waits() { gathering.look(&self.metrics, decision, scored)? } else { Vec::new() };
+            let missing = if self.metrics.waits() {
+                gathering.look(&self.metrics, decision, scored)?
+            } else {
+                Vec::new()
+            };
             (missing, gathering.with(decision, scored))
         };
         let checked = self.ask(check(decision))?.await.map_err(|_| Refused::GONE)?;
@@ -220,14 +229,20 @@ impl Front {
             Ok(answer) => answer.await.ok(),
             Err(_) => return Err(gathered),
         };
-        if answered.as_ref().is_some_and(|answered| matches!(answered.code, Some(Code::Storage | Code::Uncertain))) {
+        if answered
+            .as_ref()
+            .is_some_and(|answered| matches!(answered.code, Some(Code::Storage | Code::Uncertain)))
+        {
             return Err(gathered);
         }
         self.note(answered.as_ref());
         Ok(())
     }
 
-    fn given(&self, gathered: &Gathered) -> Option<Result<tokio::sync::oneshot::Receiver<Answered>, Refused>> {
+    fn given(
+        &self,
+        gathered: &Gathered,
+    ) -> Option<Result<tokio::sync::oneshot::Receiver<Answered>, Refused>> {
         let reward = self.metrics.reward(&gathered.came)?;
         Some(self.ask(rewarded(gathered.decision, reward)))
     }

@@ -153,8 +153,12 @@ impl Front {
                 async { refused }
             }
         };
-        let router = router.fallback(refuse(Fault::NotFound, "there is nothing at this path; GET /openapi.json lists all"));
-        router.method_not_allowed_fallback(refuse(Fault::MethodNotAllowed, "the header 'allow' lists the methods of this path"))
+        let router = router
+            .fallback(refuse(Fault::NotFound, "there is nothing at this path; GET /openapi.json lists all"));
+        router.method_not_allowed_fallback(refuse(
+            Fault::MethodNotAllowed,
+            "the header 'allow' lists the methods of this path",
+        ))
     }
 
     /// The same below `/fable`, feedback also where it always is, and `beside` for everything else.
@@ -198,7 +202,9 @@ impl Front {
                 let mut rewarded = None;
                 match &incoming.op {
                     Ok(Op::Forget { user }) => self.tell(News::Forgotten(user)),
-                    Ok(Op::Feedback { decision, reward, .. }) => rewarded = Some(News::Rewarded(*decision, *reward)),
+                    Ok(Op::Feedback { decision, reward, .. }) => {
+                        rewarded = Some(News::Rewarded(*decision, *reward))
+                    }
                     _ => {}
                 }
                 let answered = self.ask(incoming)?.await.map_err(|_| Refused::GONE)?;
@@ -213,7 +219,8 @@ impl Front {
             }
             Kind::Metrics => {
                 let waiting = self.gathering.lock().map_or(0, |gathering| gathering.len());
-                let (service, in_flight, connections) = (self.service.gauges(), self.in_flight.taken(), self.connections.taken());
+                let (service, in_flight, connections) =
+                    (self.service.gauges(), self.in_flight.taken(), self.connections.taken());
                 let text = self.counters.write(&Now { service, in_flight, connections, waiting });
                 Ok(respond(StatusCode::OK, PROMETHEUS, text.into()))
             }
@@ -240,7 +247,8 @@ impl Front {
 
     /// What the token in Fable's own header allows.
     fn own_role(&self, headers: &HeaderMap) -> Option<Role> {
-        let token = headers.get(TOKEN).map(|token| HeaderValue::from_bytes(&[b"Bearer ", token.as_bytes()].concat()));
+        let token =
+            headers.get(TOKEN).map(|token| HeaderValue::from_bytes(&[b"Bearer ", token.as_bytes()].concat()));
         self.tokens.role(token.and_then(Result::ok).as_ref())
     }
 
@@ -263,10 +271,13 @@ impl Front {
         }
         // Applications of a proxy have a key of somebody else in `authorization`.
         match self.tokens.role(headers.get(AUTHORIZATION)).max(self.own_role(headers)) {
-            None => {
-                Err(Refused::new(Fault::Unauthorized, "this needs a token: authorization: Bearer TOKEN, or x-fable-token: TOKEN"))
+            None => Err(Refused::new(
+                Fault::Unauthorized,
+                "this needs a token: authorization: Bearer TOKEN, or x-fable-token: TOKEN",
+            )),
+            Some(role) if role < needed => {
+                Err(Refused::new(Fault::Forbidden, "this token does not allow that"))
             }
-            Some(role) if role < needed => Err(Refused::new(Fault::Forbidden, "this token does not allow that")),
             Some(_) => Ok(()),
         }
     }
@@ -274,7 +285,10 @@ impl Front {
     /// The body, with its share of the memory for bodies.
     async fn body(&self, request: Request) -> Result<(Bytes, Share), Refused> {
         if !request.headers().get(CONTENT_TYPE).is_some_and(is_json) {
-            return Err(Refused::new(Fault::UnsupportedMediaType, "a body is JSON: content-type: application/json"));
+            return Err(Refused::new(
+                Fault::UnsupportedMediaType,
+                "a body is JSON: content-type: application/json",
+            ));
         }
         let body = request.into_body();
         let length = body.size_hint().exact().map(|length| usize::try_from(length).unwrap_or(usize::MAX));
@@ -351,7 +365,12 @@ fn again(mut response: Response) -> Response {
 async fn collect(mut body: Body) -> Result<Bytes, Refused> {
     let (mut whole, mut length) = (Vec::new(), 0_usize);
     while let Some(frame) = body.frame().await {
-        let broken = |_| Refused::new(Fault::Code(Code::BadRequest), "the body ended too early, or is not coded as it says");
+        let broken = |_| {
+            Refused::new(
+                Fault::Code(Code::BadRequest),
+                "the body ended too early, or is not coded as it says",
+            )
+        };
         let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
         length = length.saturating_add(data.len());
         if length == data.len() && body.is_end_stream() && length <= MAX_LINE {
@@ -392,9 +411,15 @@ mod tests {
     #[test]
     fn only_this_machine_is_this_machine() {
         let is = |host| is_this_machine(&HeaderValue::from_static(host));
-        assert!(["localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.9.9.9", "[::1]", "[::1]:80"].into_iter().all(is));
         assert!(
-            !["", "example.com", "localhost.example.com", "127.0.0.1.example.com:80", "10.0.0.1", "[::2]:80"].into_iter().any(is)
+            ["localhost", "LOCALHOST:80", "127.0.0.1:8080", "127.9.9.9", "[::1]", "[::1]:80"]
+                .into_iter()
+                .all(is)
+        );
+        assert!(
+            !["", "example.com", "localhost.example.com", "127.0.0.1.example.com:80", "10.0.0.1", "[::2]:80"]
+                .into_iter()
+                .any(is)
         );
     }
 
@@ -402,6 +427,8 @@ mod tests {
     fn json_is_json() {
         let is = |kind| is_json(&HeaderValue::from_static(kind));
         assert!(["application/json", "Application/JSON; charset=utf-8"].into_iter().all(is));
-        assert!(!["", "text/plain", "application/jsonp", "application/x-www-form-urlencoded"].into_iter().any(is));
+        assert!(
+            !["", "text/plain", "application/jsonp", "application/x-www-form-urlencoded"].into_iter().any(is)
+        );
     }
 }

@@ -55,7 +55,11 @@ pub(super) fn run(
     beside: impl FnOnce(&Arc<Front>) -> Option<Beside>,
 ) -> Result<(), ServeError> {
     raise_open_files();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(ServeError::Output)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(ServeError::Output)?;
     runtime.block_on(serve(service, options, stop.0.subscribe(), ready, beside))
 }
 
@@ -82,11 +86,18 @@ async fn serve(
     let front = Arc::new(Front::new(service, options));
     let doors = Arc::new(GracefulShutdown::new());
     let beside = beside(&front);
-    let router = |door| beside.as_ref().map_or_else(|| front.router(door), |beside| front.router_beside(door, beside));
-    let connections = |door| Connections { router: router(door), front: Arc::clone(&front), time, doors: Arc::clone(&doors) };
+    let router =
+        |door| beside.as_ref().map_or_else(|| front.router(door), |beside| front.router_beside(door, beside));
+    let connections = |door| Connections {
+        router: router(door),
+        front: Arc::clone(&front),
+        time,
+        doors: Arc::clone(&doors),
+    };
     let mut accepting = Vec::new();
     if let Some(listener) = tcp {
-        let place = listener.local_addr().map_err(|error| ServeError::Listen { place: "--http".into(), error })?;
+        let place =
+            listener.local_addr().map_err(|error| ServeError::Listen { place: "--http".into(), error })?;
         places.push(format!("http://{place}"));
         accepting.push(tokio::spawn(connections(Door::Tcp).accept(listener)));
     }
@@ -224,7 +235,11 @@ impl Connections {
 
     fn keep(&self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, share: Share) {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(self.time).max_buf_size(BUFFER).max_header_size(BUFFER);
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.time)
+            .max_buf_size(BUFFER)
+            .max_header_size(BUFFER);
         let service = TowerToHyperService::new(self.router.clone());
         let connection = self.doors.watch(builder.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {

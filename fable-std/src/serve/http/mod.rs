@@ -134,7 +134,9 @@ impl HttpOptions {
     pub fn check(&self) -> Result<(), HttpOptionsError> {
         match self.address {
             None if self.socket.is_none() => Err(HttpOptionsError::Nowhere),
-            Some(address) if !address.ip().is_loopback() && !self.public => Err(HttpOptionsError::NotLoopback),
+            Some(address) if !address.ip().is_loopback() && !self.public => {
+                Err(HttpOptionsError::NotLoopback)
+            }
             Some(_) if self.public && self.tokens.is_empty() => Err(HttpOptionsError::NoTokens),
             _ => Ok(()),
         }

@@ -67,7 +67,10 @@ fn operation(catalog: &Catalog<'_>, metrics: &Metrics, tokens: bool, route: &Rou
     };
     if let Some(fields) = operation.as_object_mut() {
         if let Some(schema) = request {
-            fields.insert("requestBody".into(), json!({"required": true, "content": {"application/json": {"schema": schema}}}));
+            fields.insert(
+                "requestBody".into(),
+                json!({"required": true, "content": {"application/json": {"schema": schema}}}),
+            );
         }
         if guarded {
             fields.insert("security".into(), json!([{"token": []}]));
@@ -104,7 +107,8 @@ fn refused(status: u16, faults: &[Fault], echoes: bool) -> Value {
     if echoes && let Some(fields) = fields.as_object_mut() {
         fields.insert("id".into(), json!({}));
     }
-    let reason = StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Refused");
+    let reason =
+        StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Refused");
     let mut response = json!({"description": reason, "content": {"application/json": {"schema": object(&["error"], fields)}}});
     let header = match status {
         401 => Some("WWW-Authenticate"),

@@ -60,20 +60,39 @@ impl Route {
     }
 }
 
-const fn op(path: &'static str, name: &'static str, role: Role, summary: &'static str, codes: &'static [Code]) -> Route {
+const fn op(
+    path: &'static str,
+    name: &'static str,
+    role: Role,
+    summary: &'static str,
+    codes: &'static [Code],
+) -> Route {
     Route { path, label: name, kind: Kind::Op(name), role, summary, codes }
 }
 
-const fn get(path: &'static str, label: &'static str, kind: Kind, role: Role, summary: &'static str) -> Route {
+const fn get(
+    path: &'static str,
+    label: &'static str,
+    kind: Kind,
+    role: Role,
+    summary: &'static str,
+) -> Route {
     Route { path, label, kind, role, summary, codes: &[] }
 }
 
 /// What can be wrong with a decision that is to have its reward.
-const REWARDED: &[Code] =
-    &[Code::UnknownDecision, Code::Expired, Code::DuplicateFeedback, Code::Off, Code::Damaged, Code::Exhausted];
+const REWARDED: &[Code] = &[
+    Code::UnknownDecision,
+    Code::Expired,
+    Code::DuplicateFeedback,
+    Code::Off,
+    Code::Damaged,
+    Code::Exhausted,
+];
 
 /// What can be wrong with a rule.
-const RULED: &[Code] = &[Code::UnknownName, Code::BadPattern, Code::Infeasible, Code::Damaged, Code::Exhausted];
+const RULED: &[Code] =
+    &[Code::UnknownName, Code::BadPattern, Code::Infeasible, Code::Damaged, Code::Exhausted];
 
 /// All of them.
 pub(super) const ROUTES: &[Route] = &[
@@ -82,7 +101,15 @@ pub(super) const ROUTES: &[Route] = &[
         "decide",
         Role::Decide,
         "Choose an action",
-        &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Off, Code::Damaged, Code::Exhausted],
+        &[
+            Code::UnknownName,
+            Code::BadContext,
+            Code::BadPattern,
+            Code::Infeasible,
+            Code::Off,
+            Code::Damaged,
+            Code::Exhausted,
+        ],
     ),
     op(
         "/v1/recommend",
@@ -92,23 +119,56 @@ pub(super) const ROUTES: &[Route] = &[
         &[Code::UnknownName, Code::BadContext, Code::BadPattern, Code::Infeasible, Code::Damaged],
     ),
     op("/v1/feedback", "feedback", Role::Decide, "How a decision went", REWARDED),
-    op("/v1/remember", "remember", Role::All, "Keep an exchange with a user, if memory is on", &[Code::Damaged]),
-    op("/v1/recall", "recall", Role::All, "What a memory mode brings back", &[Code::UnknownName, Code::Damaged]),
-    op("/v1/memories", "memories", Role::All, "All that is kept of what was exchanged with a user", &[Code::Damaged]),
+    op(
+        "/v1/remember",
+        "remember",
+        Role::All,
+        "Keep an exchange with a user, if memory is on",
+        &[Code::Damaged],
+    ),
+    op(
+        "/v1/recall",
+        "recall",
+        Role::All,
+        "What a memory mode brings back",
+        &[Code::UnknownName, Code::Damaged],
+    ),
+    op(
+        "/v1/memories",
+        "memories",
+        Role::All,
+        "All that is kept of what was exchanged with a user",
+        &[Code::Damaged],
+    ),
     op("/v1/unremember", "unremember", Role::All, "Erase what was exchanged with a user", &[Code::Damaged]),
     op(
         "/v1/onboard",
         "onboard",
         Role::All,
         "Stated preferences, all or none",
-        &[Code::UnknownName, Code::BadPattern, Code::BadDirection, Code::NoCoordinate, Code::Off, Code::Damaged, Code::Exhausted],
+        &[
+            Code::UnknownName,
+            Code::BadPattern,
+            Code::BadDirection,
+            Code::NoCoordinate,
+            Code::Off,
+            Code::Damaged,
+            Code::Exhausted,
+        ],
     ),
     op(
         "/v1/observe",
         "observe",
         Role::All,
         "How an action went that was chosen elsewhere",
-        &[Code::UnknownName, Code::IncompleteAction, Code::BadContext, Code::Off, Code::Damaged, Code::Exhausted],
+        &[
+            Code::UnknownName,
+            Code::IncompleteAction,
+            Code::BadContext,
+            Code::Off,
+            Code::Damaged,
+            Code::Exhausted,
+        ],
     ),
     op(
         "/v1/unlearn",
@@ -117,8 +177,20 @@ pub(super) const ROUTES: &[Route] = &[
         "Take the reward of a decision back",
         &[Code::UnknownDecision, Code::NotLearned, Code::Damaged, Code::Exhausted],
     ),
-    op("/v1/waiting", "waiting", Role::All, "The decisions that wait for their reward, oldest first", &[Code::Damaged]),
-    op("/v1/posterior", "posterior", Role::All, "Mean and standard deviation of every coordinate", &[Code::Damaged]),
+    op(
+        "/v1/waiting",
+        "waiting",
+        Role::All,
+        "The decisions that wait for their reward, oldest first",
+        &[Code::Damaged],
+    ),
+    op(
+        "/v1/posterior",
+        "posterior",
+        Role::All,
+        "Mean and standard deviation of every coordinate",
+        &[Code::Damaged],
+    ),
     op(
         "/v1/contrast",
         "contrast",
@@ -151,7 +223,13 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     op("/v1/profile", "profile", Role::All, "The promoted preferences", &[Code::Damaged]),
     op("/v1/promote", "promote", Role::All, "Promote what is certain now", &[Code::Damaged, Code::Exhausted]),
-    op("/v1/rules", "rules", Role::All, "A user's own rules and switches, and the catalog's rules", &[Code::Damaged]),
+    op(
+        "/v1/rules",
+        "rules",
+        Role::All,
+        "A user's own rules and switches, and the catalog's rules",
+        &[Code::Damaged],
+    ),
     op("/v1/forbid", "forbid", Role::All, "Values that are never chosen for a user", RULED),
     op("/v1/require", "require", Role::All, "Values of which one is always chosen for a user", RULED),
     op("/v1/allow", "allow", Role::All, "Lift what stands against values", RULED),
@@ -164,7 +242,13 @@ pub(super) const ROUTES: &[Route] = &[
     ),
     op("/v1/forget", "forget", Role::All, "Erase a user", &[Code::Damaged]),
     op("/v1/export", "export", Role::All, "Everything about a user, as a file in base64", &[Code::Damaged]),
-    op("/v1/backup", "backup", Role::All, "Copy the store to a new file of the server, or tell how far that is", &[]),
+    op(
+        "/v1/backup",
+        "backup",
+        Role::All,
+        "Copy the store to a new file of the server, or tell how far that is",
+        &[],
+    ),
     op(
         "/v1/read",
         "read",
@@ -202,14 +286,20 @@ mod tests {
 
     #[test]
     fn every_op_has_its_path_and_only_clients_ops_are_theirs() {
-        let ops = ROUTES.iter().filter_map(|route| if let Kind::Op(op) = route.kind { Some(op) } else { None });
+        let ops =
+            ROUTES.iter().filter_map(|route| if let Kind::Op(op) = route.kind { Some(op) } else { None });
         assert_eq!(ops.collect::<BTreeSet<_>>(), OPS.into_iter().collect());
         for route in ROUTES {
             assert!(!matches!(route.kind, Kind::Op(op) if route.path != format!("/v1/{op}")), "{route:?}");
         }
-        let open = |role| ROUTES.iter().filter(move |route| route.role == role).map(|route| route.path).collect::<Vec<_>>();
+        let open = |role| {
+            ROUTES.iter().filter(move |route| route.role == role).map(|route| route.path).collect::<Vec<_>>()
+        };
         assert_eq!(open(Role::Anyone), ["/healthz"]);
-        assert_eq!(open(Role::Decide), ["/v1/decide", "/v1/recommend", "/v1/feedback", "/v1/read", "/feedback", "/openapi.json"]);
+        assert_eq!(
+            open(Role::Decide),
+            ["/v1/decide", "/v1/recommend", "/v1/feedback", "/v1/read", "/feedback", "/openapi.json"]
+        );
         assert_eq!(ROUTES.iter().map(|route| route.label).collect::<BTreeSet<_>>().len(), ROUTES.len());
     }
 }

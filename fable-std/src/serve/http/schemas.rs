@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 /// An object with these keys and no others.
 pub(super) fn object(required: &[&str], properties: Value) -> Value {
-    let fixed = [("type", "object".into()), ("required", required.into()), ("additionalProperties", false.into())];
+    let fixed =
+        [("type", "object".into()), ("required", required.into()), ("additionalProperties", false.into())];
     fixed
         .into_iter()
         .chain([("properties", properties)])
@@ -38,12 +39,14 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
             .into()
     };
     let signal = json!({"type": "number", "minimum": 0, "maximum": 1});
-    let mut context: Map<String, Value> = definition.signals.iter().map(|name| ((*name).to_owned(), signal.clone())).collect();
+    let mut context: Map<String, Value> =
+        definition.signals.iter().map(|name| ((*name).to_owned(), signal.clone())).collect();
     let tasks: Vec<Value> = definition.tasks.iter().map(|task| json!(task)).chain([Value::Null]).collect();
     context.insert("task".into(), json!({"enum": tasks}));
     let one = each(&|values| json!({"enum": values}));
     let some = |values: Vec<String>| {
-        let list = json!({"type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": values.clone()}});
+        let list =
+            json!({"type": "array", "minItems": 1, "uniqueItems": true, "items": {"enum": values.clone()}});
         json!({"anyOf": [{"enum": values}, list]})
     };
     let mut pattern = object(&[], each(&some));
@@ -57,10 +60,14 @@ pub(super) fn shared(catalog: &Catalog<'_>) -> Value {
     };
     let values: Vec<String> = definition.components.iter().flat_map(named).collect();
     let places = definition.tasks.iter().map(|task| format!("task={task}"));
-    let places: Vec<String> = places.chain(definition.signals.iter().map(|signal| (*signal).to_owned())).collect();
-    let coordinates = (0..catalog.dimension()).filter_map(|index| catalog.coordinate_name(index)).map(|name| name.to_string());
+    let places: Vec<String> =
+        places.chain(definition.signals.iter().map(|signal| (*signal).to_owned())).collect();
+    let coordinates = (0..catalog.dimension())
+        .filter_map(|index| catalog.coordinate_name(index))
+        .map(|name| name.to_string());
     let coordinates: Vec<String> = coordinates.collect();
-    let numbers: Map<String, Value> = coordinates.iter().map(|name| (name.clone(), json!({"type": "number"}))).collect();
+    let numbers: Map<String, Value> =
+        coordinates.iter().map(|name| (name.clone(), json!({"type": "number"}))).collect();
     let all: Vec<&str> = coordinates.iter().map(String::as_str).collect();
     json!({
         "Action": object(&components, one),
@@ -156,7 +163,11 @@ fn key(name: &str) -> Value {
                 }
                 object(&[first, "response", "precision"], fields)
             };
-            let words = sure("prefer", reference("Part"), json!({"over": reference("Part"), "when": reference("When")}));
+            let words = sure(
+                "prefer",
+                reference("Part"),
+                json!({"over": reference("Part"), "when": reference("When")}),
+            );
             json!({"type": "array", "items": {"oneOf": [words, sure("direction", reference("Direction"), json!({}))]}})
         }
         _ => json!({}),
@@ -172,8 +183,8 @@ fn required(op: &str) -> &'static [&'static str] {
         "feedback" => &["decision", "reward"],
         "observe" => &["user", "context", "action", "reward"],
         "unlearn" | "explain" => &["decision"],
-        "waiting" | "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" | "memories" | "unremember"
-        | "export" => &["user"],
+        "waiting" | "posterior" | "profile" | "forget" | "promote" | "rules" | "switch" | "memories"
+        | "unremember" | "export" => &["user"],
         "forbid" | "require" | "allow" => &["user", "values"],
         "remember" => &["user", "request", "answer"],
         "recall" => &["user", "mode"],
@@ -195,7 +206,8 @@ pub(super) fn request(op: &str) -> Value {
     if op == "contrast" {
         let compared = ["context", "prefer", "over", "total"];
         let named = form(&["user", "name"], &mut keys.iter().filter(|key| !compared.contains(*key)));
-        let compared = form(&["user", "context", "prefer", "over"], &mut keys.iter().filter(|key| **key != "name"));
+        let compared =
+            form(&["user", "context", "prefer", "over"], &mut keys.iter().filter(|key| **key != "name"));
         return json!({"oneOf": [named, compared]});
     }
     form(required(op), &mut keys.iter())
@@ -224,13 +236,20 @@ fn wished(text: &Value, flag: &Value) -> Value {
     );
     let list = |items: Value| json!({"type": "array", "items": items});
     let memory = json!({"type": ["boolean", "null"]});
-    answered(json!({"rules": list(rule), "catalog": list(declared), "layer": flag, "memory": memory}), json!({}))
+    answered(
+        json!({"rules": list(rule), "catalog": list(declared), "layer": flag, "memory": memory}),
+        json!({}),
+    )
 }
 
 /// What an op is answered with when it is not refused.
 pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
-    let (number, text, flag, count) =
-        (json!({"type": "number"}), json!({"type": "string"}), json!({"type": "boolean"}), reference("Count"));
+    let (number, text, flag, count) = (
+        json!({"type": "number"}),
+        json!({"type": "string"}),
+        json!({"type": "boolean"}),
+        reference("Count"),
+    );
     let maybe = json!({"type": ["number", "null"]}); // what is infinite is null
     let share = json!({"type": "number", "minimum": 0, "maximum": 1});
     let actions = catalog.actions();
@@ -257,12 +276,19 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         "recommend" => {
             let feasible = json!({"type": "integer", "minimum": 1, "maximum": actions});
             let action = reference("Action");
-            answered(json!({"action": action, "instruction": text, "score": number, "feasible": feasible}), json!({}))
+            answered(
+                json!({"action": action, "instruction": text, "score": number, "feasible": feasible}),
+                json!({}),
+            )
         }
         "read" => read(),
-        "feedback" | "observe" => answered(json!({"observations": count}), json!({"changed": {"const": true}})),
+        "feedback" | "observe" => {
+            answered(json!({"observations": count}), json!({"changed": {"const": true}}))
+        }
         "unlearn" => answered(json!({"observations": count}), json!({})),
-        "waiting" => answered(json!({"waiting": {"type": "array", "items": reference("Decision")}}), json!({})),
+        "waiting" => {
+            answered(json!({"waiting": {"type": "array", "items": reference("Decision")}}), json!({}))
+        }
         "posterior" => answered(
             json!({
                 "rounds": count, "observations": count, "mean": reference("Coordinates"), "sd": reference("Coordinates"),
@@ -309,17 +335,32 @@ pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
         "promote" => answered(json!({"promoted": count}), json!({})),
         "forget" => answered(json!({"forgotten": flag}), json!({})),
         "remember" | "recall" | "memories" | "unremember" => remembered(op),
-        "export" => answered(json!({"export": {"type": ["string", "null"], "contentEncoding": "base64"}}), json!({})),
+        "export" => {
+            answered(json!({"export": {"type": ["string", "null"], "contentEncoding": "base64"}}), json!({}))
+        }
         "backup" => {
             let state = json!({"enum": ["running", "done", "failed"]});
-            answered(json!({"backup": text, "state": state, "users": count, "of": count}), json!({"bytes": count, "error": text}))
+            answered(
+                json!({"backup": text, "state": state, "users": count, "of": count}),
+                json!({"bytes": count, "error": text}),
+            )
         }
         _ => {
             let mut always = json!({
                 "catalog": {"const": catalog.definition().name}, "dimension": {"const": catalog.dimension()},
                 "scalar": {"enum": ["f32", "f64"]}, "prior": {"type": ["string", "null"]}, "probe": number,
             });
-            let counts = ["users", "damaged", "cached", "cached_bytes", "requests", "errors", "events", "changes", "bytes"];
+            let counts = [
+                "users",
+                "damaged",
+                "cached",
+                "cached_bytes",
+                "requests",
+                "errors",
+                "events",
+                "changes",
+                "bytes",
+            ];
             if let Some(always) = always.as_object_mut() {
                 always.extend(counts.into_iter().map(|name| (name.to_owned(), count.clone())));
             }
@@ -362,10 +403,12 @@ fn ruled() -> Value {
 fn read() -> Value {
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let rules = json!({"type": "array", "items": ruled()});
-    let words = object(&["words", "means"], json!({"words": {"type": "string"}, "means": {"type": "string"}}));
+    let words =
+        object(&["words", "means"], json!({"words": {"type": "string"}, "means": {"type": "string"}}));
     let said = json!({"type": "array", "items": words});
     let reward = json!({"type": ["number", "null"], "minimum": -1, "maximum": 1});
-    let counted = json!({"reward": reward, "corrections": reference("Count"), "clarifications": reference("Count")});
+    let counted =
+        json!({"reward": reward, "corrections": reference("Count"), "clarifications": reference("Count")});
     json!({"oneOf": [
         answered(json!({"context": reference("Context")}), json!({})),
         answered(json!({"statements": key("statements"), "said": said, "rules": rules, "unused": texts}), json!({})),

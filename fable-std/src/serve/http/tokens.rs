@@ -90,7 +90,11 @@ impl Tokens {
             let bytes = known.as_ref().iter().zip(given.as_ref());
             bytes.fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
         };
-        self.0.iter().filter(|(_, known)| matches(known)).map(|(role, _)| *role).fold(None, |best, role| best.max(Some(role)))
+        self.0
+            .iter()
+            .filter(|(_, known)| matches(known))
+            .map(|(role, _)| *role)
+            .fold(None, |best, role| best.max(Some(role)))
     }
 }
 
@@ -158,19 +162,31 @@ mod tests {
     const TWO: &str = "two-tokens-of-more-than-16-bytes";
 
     fn given(variables: &[(&str, &str)]) -> Result<Tokens, String> {
-        let find = |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
+        let find =
+            |name: &str| variables.iter().find(|(own, _)| *own == name).map(|(_, value)| (*value).to_owned());
         Tokens::from_variables(find).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_token_has_its_role_and_no_other() {
-        let tokens =
-            given(&[("FABLE_TOKENS_DECIDE", &format!("{ONE}, {TWO}")), ("FABLE_TOKENS_ALL", "all-is-mine-to-do")]).unwrap();
+        let tokens = given(&[
+            ("FABLE_TOKENS_DECIDE", &format!("{ONE}, {TWO}")),
+            ("FABLE_TOKENS_ALL", "all-is-mine-to-do"),
+        ])
+        .unwrap();
         let role = |header: &str| tokens.role(Some(&HeaderValue::from_str(header).unwrap()));
         assert_eq!(role(&format!("Bearer {ONE}")), Some(Role::Decide));
         assert_eq!(role(&format!("bearer {TWO}")), Some(Role::Decide));
         assert_eq!(role("Bearer all-is-mine-to-do"), Some(Role::All));
-        for wrong in ["", "Bearer", "Bearer ", "Basic b25lOnR3bw==", ONE, &format!("Bearer {ONE}x"), "Bearer one-token-of-16"] {
+        for wrong in [
+            "",
+            "Bearer",
+            "Bearer ",
+            "Basic b25lOnR3bw==",
+            ONE,
+            &format!("Bearer {ONE}x"),
+            "Bearer one-token-of-16",
+        ] {
             assert_eq!(role(wrong), None, "{wrong}");
         }
         assert_eq!(tokens.role(None), None);
@@ -184,7 +200,10 @@ mod tests {
         std::fs::write(file.path(), format!("{ONE}\n{TWO}\n")).unwrap();
         let path = file.path().to_str().unwrap();
         let tokens = given(&[("FABLE_TOKENS_ALL_FILE", path)]).unwrap();
-        assert_eq!(tokens.role(Some(&HeaderValue::from_str(&format!("Bearer {TWO}")).unwrap())), Some(Role::All));
+        assert_eq!(
+            tokens.role(Some(&HeaderValue::from_str(&format!("Bearer {TWO}")).unwrap())),
+            Some(Role::All)
+        );
         assert!(given(&[]).unwrap().is_empty());
         let wrong = |variables: &[(&str, &str)]| given(variables).unwrap_err();
         assert_eq!(wrong(&[("FABLE_TOKENS_ALL", " ,")]), "FABLE_TOKENS_ALL has no token in it");
@@ -194,7 +213,10 @@ mod tests {
         );
         for unfit in ["short", "with a blank in it", "schl\u{fc}ssel-der-zu-uns"] {
             let said = wrong(&[("FABLE_TOKENS_DECIDE", unfit)]);
-            assert!(said.starts_with("FABLE_TOKENS_DECIDE: a token has at least 16") && !said.contains(unfit), "{said}");
+            assert!(
+                said.starts_with("FABLE_TOKENS_DECIDE: a token has at least 16") && !said.contains(unfit),
+                "{said}"
+            );
         }
         assert!(wrong(&[("FABLE_TOKENS_ALL_FILE", "/nowhere/at-all")]).starts_with("/nowhere/at-all: "));
     }

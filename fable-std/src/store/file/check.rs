@@ -39,7 +39,10 @@ impl Report {
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let Self { damaged, weakened, groups, priors, keys, heads, unaccounted, .. } = self;
-        damaged.is_empty() && weakened.is_empty() && priors.is_empty() && *groups + keys + heads + unaccounted == 0
+        damaged.is_empty()
+            && weakened.is_empty()
+            && priors.is_empty()
+            && *groups + keys + heads + unaccounted == 0
     }
 }
 
@@ -92,7 +95,9 @@ fn is_whole(reader: Reader<'_>, number: u64, entry: &super::index::Entry) -> Res
         Err(failed) => Err(failed),
     };
     let mut whole = checked(reader.journal(entry, &key, snapshots.base.0).map(drop))?;
-    for which in [snapshots.newest, snapshots.middle, snapshots.base].into_iter().filter(|which| !which.1.is_none()) {
+    for which in
+        [snapshots.newest, snapshots.middle, snapshots.base].into_iter().filter(|which| !which.1.is_none())
+    {
         whole &= checked(reader.snapshot(entry, &key, &row, which).map(drop))?;
     }
     Ok(whole)
@@ -114,7 +119,11 @@ impl FileStore {
     ///
     /// # Errors
     /// A store that cannot be opened at all.
-    pub fn check(path: &Path, options: &Options, mut progress: impl FnMut(u64, u64)) -> Result<Report, StoreError> {
+    pub fn check(
+        path: &Path,
+        options: &Options,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<Report, StoreError> {
         let view = View::open(path, options)?;
         let (reader, index) = (view.reader(), &view.found.index);
         let (lost, halves) = view.keys.settle(false)?;
@@ -140,9 +149,13 @@ impl FileStore {
                 }
                 let stored = reader.stored(*number, entry, Reach::Snapshot)?;
                 let key = reader.key(entry)?;
-                let mut end = stored.journal.last().map_or(stored.snapshot.map_or(0, |(seen, _)| seen), super::Segment::end);
+                let mut end = stored
+                    .journal
+                    .last()
+                    .map_or(stored.snapshot.map_or(0, |(seen, _)| seen), super::Segment::end);
                 for place in index.log.get(number).into_iter().flatten() {
-                    let segment = reader.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
+                    let segment =
+                        reader.newest(entry, &key, *place).map_err(|unread| unread.of(Damage::Journal))?;
                     if segment.first > end {
                         return Err(Damage::Journal.into());
                     }
@@ -158,7 +171,12 @@ impl FileStore {
                 Err(Fault::Failed(error)) => return Err(error.into()),
                 Err(Fault::Damaged(damage)) => {
                     let row = reader.key(entry).and_then(|key| reader.row(*number, entry, &key));
-                    report.damaged.push(Loss { name: row.ok().map(|row| row.name), number: *number, damage, from: None });
+                    report.damaged.push(Loss {
+                        name: row.ok().map(|row| row.name),
+                        number: *number,
+                        damage,
+                        from: None,
+                    });
                 }
             }
         }
@@ -196,15 +214,25 @@ impl FileStore {
     ) -> Result<Repaired, StoreError> {
         let view = View::open(path, options)?;
         let target = Target::begin(new, &view.data.about_store(&view.keys)?, &view.keys)?;
-        let (_, losses) = target.fill(view.reader(), &view.found.index, Some(&view.pool()?), &mut progress)?;
-        Ok(Repaired { users: view.found.index.users.len() as u64, losses, unaccounted: view.found.unaccounted as u64 })
+        let (_, losses) =
+            target.fill(view.reader(), &view.found.index, Some(&view.pool()?), &mut progress)?;
+        Ok(Repaired {
+            users: view.found.index.users.len() as u64,
+            losses,
+            unaccounted: view.found.unaccounted as u64,
+        })
     }
 
     /// Writes a copy of a store that another process may have in use, as of now.
     ///
     /// # Errors
     /// As for [`backup`](crate::store::Store::backup).
-    pub fn backup_of(path: &Path, new: &Path, options: &Options, mut progress: impl FnMut(u64, u64)) -> Result<u64, StoreError> {
+    pub fn backup_of(
+        path: &Path,
+        new: &Path,
+        options: &Options,
+        mut progress: impl FnMut(u64, u64),
+    ) -> Result<u64, StoreError> {
         let view = View::open(path, options)?;
         if view.found.unaccounted > 0 {
             return Err(StoreError::Unaccounted);

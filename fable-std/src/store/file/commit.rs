@@ -58,7 +58,13 @@ impl Press<'_> {
         let mut free = free.iter().rev();
         for (fingerprint, prior) in &writes.priors {
             let house = self.keys.slot(HOUSE)?.ok_or(StoreError::Key("the key of the house is damaged"))?;
-            let place = draft.group.push(self.data, self.nonces, (HOUSE, &house), (Kind::Prior, *fingerprint), &[prior])?;
+            let place = draft.group.push(
+                self.data,
+                self.nonces,
+                (HOUSE, &house),
+                (Kind::Prior, *fingerprint),
+                &[prior],
+            )?;
             draft.changes.push(Change::Prior(*fingerprint, place));
         }
         for (number, row) in &writes.users {
@@ -66,7 +72,10 @@ impl Press<'_> {
             draft.taken += 1;
             let generation = self.keys.slot(slot)?.ok_or(StoreError::User(Damage::Key))?.generation;
             let moved = user_hash(&row.name) != *number;
-            let entry = entries.entry(*number).insert_entry(Entry { slot, generation, moved, ..Entry::default() }).into_mut();
+            let entry = entries
+                .entry(*number)
+                .insert_entry(Entry { slot, generation, moved, ..Entry::default() })
+                .into_mut();
             entry.row = self.frame(&mut draft.group, entry, (Kind::User, 0), &[&row.encode()])?;
         }
         for (number, rules) in &writes.wishes {
@@ -75,7 +84,9 @@ impl Press<'_> {
         }
         for (number, damage) in lost {
             let Ok(entry) = self.entry(&mut entries, *number) else { continue };
-            if entry.lost == 0 && self.keys.slot(entry.slot)?.is_some_and(|slot| slot.generation == entry.generation) {
+            if entry.lost == 0
+                && self.keys.slot(entry.slot)?.is_some_and(|slot| slot.generation == entry.generation)
+            {
                 entry.lost = *damage as u8;
                 self.lost(&mut draft.group, *number, entry)?;
             }
@@ -123,7 +134,11 @@ impl Press<'_> {
         Ok(Reader { data: self.data, keys: self.keys }.key(entry)?)
     }
 
-    fn entry<'e>(&self, entries: &'e mut BTreeMap<u64, Entry>, number: u64) -> Result<&'e mut Entry, StoreError> {
+    fn entry<'e>(
+        &self,
+        entries: &'e mut BTreeMap<u64, Entry>,
+        number: u64,
+    ) -> Result<&'e mut Entry, StoreError> {
         match entries.entry(number) {
             btree_map::Entry::Occupied(entry) => Ok(entry.into_mut()),
             btree_map::Entry::Vacant(place) => {

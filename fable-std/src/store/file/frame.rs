@@ -107,7 +107,9 @@ impl Head {
     /// The bytes of a head at a place.
     fn encode(&self, offset: u64) -> [u8; FRAME_HEAD] {
         let mut bytes = [0; FRAME_HEAD];
-        let fields = [self.length, self.kind as u32, self.slot, self.generation].into_iter().flat_map(u32::to_le_bytes);
+        let fields = [self.length, self.kind as u32, self.slot, self.generation]
+            .into_iter()
+            .flat_map(u32::to_le_bytes);
         for (to, from) in bytes.iter_mut().skip(4).zip(fields.chain(self.position.to_le_bytes())) {
             *to = from;
         }
@@ -129,7 +131,13 @@ impl Head {
         let (length, kind) = (word(4)?, word(8)?);
         let kind = Kind::ALL.into_iter().find(|known| *known as u32 == kind)?;
         let position = u64::from_le_bytes(*bytes.get(20..)?.first_chunk()?);
-        (length as usize >= TAG).then_some(Self { kind, slot: word(12)?, generation: word(16)?, position, length })
+        (length as usize >= TAG).then_some(Self {
+            kind,
+            slot: word(12)?,
+            generation: word(16)?,
+            position,
+            length,
+        })
     }
 
     /// Bytes of the whole frame.
@@ -267,21 +275,34 @@ impl Data {
                 continue;
             }
             looks_like_one |= page.starts_with(MAGIC);
-            let part = |start: usize| page.get(start..).and_then(<[u8]>::first_chunk::<16>).copied().unwrap_or_default();
-            let length = page.get(56..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
-            let whole = page.split_at_checked(HEAD.saturating_add(length)).filter(|(content, _)| content.starts_with(MAGIC));
-            let whole = whole.filter(|(content, sum)| sum.starts_with(&crc32fast::hash(content).to_le_bytes()));
+            let part = |start: usize| {
+                page.get(start..).and_then(<[u8]>::first_chunk::<16>).copied().unwrap_or_default()
+            };
+            let length = page
+                .get(56..)
+                .and_then(<[u8]>::first_chunk)
+                .map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize);
+            let whole = page
+                .split_at_checked(HEAD.saturating_add(length))
+                .filter(|(content, _)| content.starts_with(MAGIC));
+            let whole =
+                whole.filter(|(content, sum)| sum.starts_with(&crc32fast::hash(content).to_le_bytes()));
             let Some((content, _)) = whole else { continue };
             let version = content.get(8).copied().unwrap_or_default();
             if version != super::VERSION {
                 return Err(StoreError::Version { found: version });
             }
-            let live = content.get(48..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            let live =
+                content.get(48..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
             let identity = content.get(HEAD..).unwrap_or_default().to_vec();
             let (id, keys) = (part(16), part(32));
             return Ok((Self { medium, id, live, identity }, keys));
         }
-        Err(if looks_like_one { StoreError::Damaged("both copies of its head are damaged") } else { StoreError::Foreign })
+        Err(if looks_like_one {
+            StoreError::Damaged("both copies of its head are damaged")
+        } else {
+            StoreError::Foreign
+        })
     }
 
     /// What the store belongs to.
@@ -460,7 +481,9 @@ impl<'d> Walk<'d> {
         if offset + GROUP_HEAD as u64 > self.end || !self.read(offset, &mut head) {
             return None;
         }
-        let word = |at: usize| head.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let word = |at: usize| {
+            head.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+        };
         let (length, number, synced) = (word(8), word(16), word(24));
         let to = offset.checked_add(length).filter(|to| *to <= self.end)?;
         if !head.starts_with(GROUP_MAGIC) || length < GROUP_HEAD as u64 || length % ALIGN != 0 {

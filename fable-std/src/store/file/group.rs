@@ -68,7 +68,11 @@ impl FileStore {
             desk.writing = true;
             // Forgetting needs no room on the disk, so it is not kept waiting by what does.
             let erases = desk.waiting.first().is_some_and(|job| job.writes.erases());
-            let run = desk.waiting.iter().position(|job| job.writes.erases() != erases).unwrap_or(desk.waiting.len());
+            let run = desk
+                .waiting
+                .iter()
+                .position(|job| job.writes.erases() != erases)
+                .unwrap_or(desk.waiting.len());
             let jobs: Vec<Job> = desk.waiting.drain(..run).collect();
             drop(desk);
             let (mut all, mut sync, mut tickets) = (Writes::default(), false, Vec::with_capacity(jobs.len()));

@@ -33,7 +33,9 @@ impl Home {
     pub(super) fn index(&self) -> Option<io::Result<Box<dyn Medium>>> {
         match self {
             Self::Memory => None,
-            Self::Path(path) => Some(paths::open_index(path, true).map(|file| Box::new(file) as Box<dyn Medium>)),
+            Self::Path(path) => {
+                Some(paths::open_index(path, true).map(|file| Box::new(file) as Box<dyn Medium>))
+            }
             #[cfg(test)]
             Self::Simulated(disk) => Some(Ok(Box::new(disk.index.clone()))),
         }

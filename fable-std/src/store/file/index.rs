@@ -115,7 +115,10 @@ impl Index {
     fn changes(&self) -> impl Iterator<Item = Change> {
         let users = self.users.iter().map(|(number, entry)| Change::Put(*number, entry.clone()));
         let priors = self.priors.iter().map(|(fingerprint, place)| Change::Prior(*fingerprint, *place));
-        let log = self.log.iter().flat_map(|(number, places)| places.iter().map(|place| Change::Log(*number, *place)));
+        let log = self
+            .log
+            .iter()
+            .flat_map(|(number, places)| places.iter().map(|place| Change::Log(*number, *place)));
         priors.chain(users).chain(log)
     }
 }
@@ -158,15 +161,24 @@ impl Change {
         Some(match which {
             1 => {
                 let (user, key) = (number()?, number()?);
-                let [row, rules, journal, memory] = [number()?, number()?, number()?, number()?].map(Place::from_bits);
+                let [row, rules, journal, memory] =
+                    [number()?, number()?, number()?, number()?].map(Place::from_bits);
                 let flags = number()?;
                 let mut snapshot = || Some((number()?, Place::from_bits(number()?)));
                 let snapshots = match flags & 2 {
                     0 => None,
-                    _ => Some(Box::new(Snapshots { newest: snapshot()?, middle: snapshot()?, base: snapshot()? })),
+                    _ => Some(Box::new(Snapshots {
+                        newest: snapshot()?,
+                        middle: snapshot()?,
+                        base: snapshot()?,
+                    })),
                 };
-                let (slot, generation, moved, lost) = ((key >> 32) as u32, key as u32, flags & 1 != 0, (flags >> 8) as u8);
-                Self::Put(user, Entry { slot, generation, row, rules, journal, memory, snapshots, moved, lost })
+                let (slot, generation, moved, lost) =
+                    ((key >> 32) as u32, key as u32, flags & 1 != 0, (flags >> 8) as u8);
+                Self::Put(
+                    user,
+                    Entry { slot, generation, row, rules, journal, memory, snapshots, moved, lost },
+                )
             }
             2 => Self::Log(number()?, Place::from_bits(number()?)),
             3 => Self::Fold,
@@ -223,7 +235,8 @@ impl Rebuild {
             self.strays.remove(&key); // they are this user's
             self.numbers.insert(key.0, number);
             let entry = self.index.users.entry(number);
-            let entry = entry.or_insert_with(|| Entry { slot: key.0, generation: key.1, moved, ..Entry::default() });
+            let entry =
+                entry.or_insert_with(|| Entry { slot: key.0, generation: key.1, moved, ..Entry::default() });
             entry.lost = position as u8;
             return;
         }
@@ -232,7 +245,8 @@ impl Rebuild {
             Kind::Prior => return self.index.apply(Change::Prior(position, place)),
             _ => {}
         }
-        let known = self.numbers.get(&key.0).and_then(|number| Some((*number, self.index.users.get_mut(number)?)));
+        let known =
+            self.numbers.get(&key.0).and_then(|number| Some((*number, self.index.users.get_mut(number)?)));
         let Some((number, entry)) = known.filter(|(_, entry)| entry.generation == key.1) else {
             return self.stray(key);
         };
@@ -292,7 +306,15 @@ impl Mirror {
         head.extend_from_slice(&crc32fast::hash(&head).to_le_bytes());
         head.resize(HEAD, 0);
         medium.write(0, &head)?;
-        let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, whole: 0, trimmed: true };
+        let mut mirror = Self {
+            medium,
+            id: *data.id(),
+            key,
+            nonces: Nonces::new()?,
+            end: HEAD as u64,
+            whole: 0,
+            trimmed: true,
+        };
         let mut part = Vec::new();
         for change in index.changes() {
             change.encode(&mut part);
@@ -308,7 +330,11 @@ impl Mirror {
 
     /// Reads a file: what it says, and itself to go on with. `None` if it is of another store, of another time, or damaged from the
     /// start.
-    pub(super) fn open(medium: Box<dyn Medium>, data: &Data, key: Slot) -> io::Result<Option<(Self, Reflection)>> {
+    pub(super) fn open(
+        medium: Box<dyn Medium>,
+        data: &Data,
+        key: Slot,
+    ) -> io::Result<Option<(Self, Reflection)>> {
         let length = usize::try_from(medium.len()?).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length];
         medium.read(0, &mut bytes)?;
@@ -321,7 +347,15 @@ impl Mirror {
         if !known {
             return Ok(None);
         }
-        let mut mirror = Self { medium, id: *data.id(), key, nonces: Nonces::new()?, end: HEAD as u64, whole: 0, trimmed: false };
+        let mut mirror = Self {
+            medium,
+            id: *data.id(),
+            key,
+            nonces: Nonces::new()?,
+            end: HEAD as u64,
+            whole: 0,
+            trimmed: false,
+        };
         let (mut reflection, mut at) = (Reflection::default(), HEAD);
         while let Some((place, plain)) = mirror.read(&mut bytes, at) {
             let Some(more) = reflection.take(plain) else { return Ok(None) };
@@ -350,7 +384,10 @@ impl Mirror {
 
     fn about(&self, offset: u64) -> [u8; 24] {
         let mut about = [0; 24];
-        about.iter_mut().zip(self.id.into_iter().chain(offset.to_le_bytes())).for_each(|(to, from)| *to = from);
+        about
+            .iter_mut()
+            .zip(self.id.into_iter().chain(offset.to_le_bytes()))
+            .for_each(|(to, from)| *to = from);
         about
     }
 
@@ -362,7 +399,8 @@ impl Mirror {
         bytes.extend_from_slice(changes);
         self.key.key.seal(&self.nonces, &self.about(self.end), &mut bytes, 8)?;
         let sealed = bytes.get(8..).unwrap_or_default();
-        let head = (sealed.len() as u32).to_le_bytes().into_iter().chain(crc32fast::hash(sealed).to_le_bytes());
+        let head =
+            (sealed.len() as u32).to_le_bytes().into_iter().chain(crc32fast::hash(sealed).to_le_bytes());
         let head: Vec<u8> = head.collect();
         bytes.iter_mut().zip(head).for_each(|(to, from)| *to = from);
         if !std::mem::replace(&mut self.trimmed, true) {

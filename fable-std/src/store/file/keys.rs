@@ -86,7 +86,14 @@ impl Keys {
         let own = key.cloned().map_or_else(Secret::random, Ok)?;
         let mut id = [0; 16];
         fill(&mut id)?;
-        let keys = Self { medium, own, id, external: key.is_some(), nonces: Nonces::new()?, state: Mutex::default() };
+        let keys = Self {
+            medium,
+            own,
+            id,
+            external: key.is_some(),
+            nonces: Nonces::new()?,
+            state: Mutex::default(),
+        };
         keys.medium.set_len(2 * PAGE)?;
         keys.write_head()?;
         keys.grow(PER_PAGE)?;
@@ -123,8 +130,9 @@ impl Keys {
         copy.write_head()?;
         for slot in 0..self.slots() {
             // One that is lost is made anew: nobody can have used it.
-            let found =
-                self.slot(slot)?.map_or_else(|| Ok(Slot { generation: 0, key: Secret::random()? }), Ok::<_, io::Error>)?;
+            let found = self
+                .slot(slot)?
+                .map_or_else(|| Ok(Slot { generation: 0, key: Secret::random()? }), Ok::<_, io::Error>)?;
             copy.write(slot, &found)?;
         }
         copy.medium.sync()?;
@@ -167,7 +175,8 @@ impl Keys {
             let (head, rest) = page.as_deref().and_then(<[u8]>::split_first_chunk)?;
             let padding = rest.get(..INTENT as usize - HEAD)?;
             let given = self.external.then_some(&self.own);
-            (read_head(head, given).ok()??.1 == self.id && padding.iter().all(|byte| *byte == 0)).then_some(())
+            (read_head(head, given).ok()??.1 == self.id && padding.iter().all(|byte| *byte == 0))
+                .then_some(())
         };
         let damaged = [&first, &second].into_iter().filter(|page| is_sound(page).is_none()).count();
         if damaged == 0 && first != second { 1 } else { damaged }
@@ -177,7 +186,10 @@ impl Keys {
     pub(super) fn grow(&self, slots: u32) -> Result<(), StoreError> {
         let before = self.slots();
         let pages = slots.div_ceil(PER_PAGE).max(1);
-        let after = pages.checked_mul(PER_PAGE).and_then(|slots| before.checked_add(slots)).ok_or(StoreError::Exhausted)?;
+        let after = pages
+            .checked_mul(PER_PAGE)
+            .and_then(|slots| before.checked_add(slots))
+            .ok_or(StoreError::Exhausted)?;
         let mut pages = Vec::new();
         for slot in before..after {
             let fresh = Slot { generation: 0, key: Secret::random()? };
@@ -321,8 +333,9 @@ impl Keys {
     /// # Errors
     /// The disk; some of the keys may be destroyed then, and the next opening finishes those that were begun.
     pub(super) fn destroy(&self, slots: &[(u32, u32)], incarnation: u32) -> Result<(), StoreError> {
-        for (some, incarnation) in
-            slots.chunks(AT_ONCE).zip(incarnation.saturating_sub((slots.len().div_ceil(AT_ONCE) - 1) as u32)..)
+        for (some, incarnation) in slots
+            .chunks(AT_ONCE)
+            .zip(incarnation.saturating_sub((slots.len().div_ceil(AT_ONCE) - 1) as u32)..)
         {
             let mut fresh = vec![(INDEX, Slot { generation: incarnation, key: Secret::random()? })];
             for (slot, known) in some {
@@ -366,7 +379,9 @@ impl Keys {
             let plain = bytes.get_mut(4..).and_then(|bytes| bytes.get_mut(..length));
             let plain = plain.and_then(|sealed| self.own.open(&self.about(u32::MAX), sealed));
             for pair in plain.map_or(&[][..], |plain| plain).chunks_exact(8) {
-                let word = |at: usize| pair.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word));
+                let word = |at: usize| {
+                    pair.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word))
+                };
                 pairs.push((word(0), word(4)));
             }
         }
@@ -375,7 +390,10 @@ impl Keys {
 }
 
 /// The store's own key, the id, and whether the key was given; `None` for what is no head.
-fn read_head(head: &[u8; HEAD], given: Option<&Secret>) -> Result<Option<(Secret, [u8; 16], bool)>, StoreError> {
+fn read_head(
+    head: &[u8; HEAD],
+    given: Option<&Secret>,
+) -> Result<Option<(Secret, [u8; 16], bool)>, StoreError> {
     let (content, sum) = head.split_at(HEAD - 4);
     if !content.starts_with(MAGIC) || sum != crc32fast::hash(content).to_le_bytes() {
         return Ok(None);
@@ -386,15 +404,21 @@ fn read_head(head: &[u8; HEAD], given: Option<&Secret>) -> Result<Option<(Secret
         return Err(StoreError::Version { found: version });
     }
     let external = content.get(9) != Some(&0);
-    let (Ok(id), Ok(kept)) = (<[u8; 16]>::try_from(part(16, 32)), <[u8; 32]>::try_from(part(32, 64))) else { return Ok(None) };
+    let (Ok(id), Ok(kept)) = (<[u8; 16]>::try_from(part(16, 32)), <[u8; 32]>::try_from(part(32, 64))) else {
+        return Ok(None);
+    };
     let own = match (external, given) {
         (false, None) => Secret::from_bytes(kept),
         (true, Some(given)) => given.clone(),
         (true, None) => {
-            return Err(StoreError::Key("its key is kept elsewhere: give it in FABLE_STORE_KEY or FABLE_STORE_KEY_FILE"));
+            return Err(StoreError::Key(
+                "its key is kept elsewhere: give it in FABLE_STORE_KEY or FABLE_STORE_KEY_FILE",
+            ));
         }
         (false, Some(_)) => {
-            return Err(StoreError::Key("its key is beside it: FABLE_STORE_KEY and FABLE_STORE_KEY_FILE are for another store"));
+            return Err(StoreError::Key(
+                "its key is beside it: FABLE_STORE_KEY and FABLE_STORE_KEY_FILE are for another store",
+            ));
         }
     };
     let mut proof: [u8; OVERHEAD] = part(64, 64 + OVERHEAD).try_into().unwrap_or([0; OVERHEAD]);
@@ -449,7 +473,10 @@ mod tests {
         for page in 0..sound.len() / 4096 {
             medium.write(page as u64 * 4096, &[0; 4096]).unwrap();
             let keys = Keys::open(Box::new(medium.clone()), None).unwrap();
-            assert!((0..192).all(|slot| keys.slot(slot).unwrap().as_ref() == expected.get(slot as usize)), "{page}");
+            assert!(
+                (0..192).all(|slot| keys.slot(slot).unwrap().as_ref() == expected.get(slot as usize)),
+                "{page}"
+            );
             assert!(keys.settle(true).unwrap().0.is_empty());
             medium.write(0, &sound[..8192]).unwrap();
             let keys = Keys::open(Box::new(medium.clone()), None).unwrap();

@@ -247,7 +247,10 @@ impl FileStore {
             return Err(StoreError::Unaccounted);
         }
         if found.damaged > 0 {
-            tracing::error!(groups = found.damaged, "the store is damaged; `fable check` says whom it touches");
+            tracing::error!(
+                groups = found.damaged,
+                "the store is damaged; `fable check` says whom it touches"
+            );
         }
         if !found.closed {
             if data.medium.len()? > found.end {
@@ -294,7 +297,18 @@ impl FileStore {
         let opened = (Instant::now(), writer.end);
         let (slack, writer, closed) = (options.slack, Mutex::new(writer), Arc::default());
         let memory = options.memory;
-        let store = Self { home, slack, history, memory, keys, shared, writer, opened, closed, filing: Filing::default() };
+        let store = Self {
+            home,
+            slack,
+            history,
+            memory,
+            keys,
+            shared,
+            writer,
+            opened,
+            closed,
+            filing: Filing::default(),
+        };
         if !found.closed {
             store.reflect(&mut store.writer());
         }
@@ -444,7 +458,10 @@ impl FileStore {
             Some(Ok((memory, _))) => Ok(memory),
             Some(Err(Fault::Failed(error))) => Err(error.into()),
             Some(Err(Fault::Damaged(damage))) => {
-                tracing::error!(user = format_args!("{number:016x}"), "what was exchanged with a user is damaged");
+                tracing::error!(
+                    user = format_args!("{number:016x}"),
+                    "what was exchanged with a user is damaged"
+                );
                 Err(StoreError::User(damage))
             }
         }
@@ -538,5 +555,9 @@ impl Drop for FileStore {
 fn open_keys(path: &Path, id: &[u8; 16], options: &Options, write: bool) -> Result<Keys, StoreError> {
     let (file, _) = paths::open_keys(path, write, false)?;
     let keys = Keys::open(Box::new(file), options.key.as_ref())?;
-    if keys.id() == id { Ok(keys) } else { Err(StoreError::Key("the key file beside it belongs to another store")) }
+    if keys.id() == id {
+        Ok(keys)
+    } else {
+        Err(StoreError::Key("the key file beside it belongs to another store"))
+    }
 }

@@ -40,7 +40,8 @@ pub(super) fn find(
     let length = data.medium.len()?;
     let key = keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
     let reflected = mirror.and_then(|medium| Mirror::open(medium, data, key).ok().flatten());
-    let (mirror, reflection) = reflected.map_or((None, Reflection::default()), |(mirror, reflection)| (Some(mirror), reflection));
+    let (mirror, reflection) =
+        reflected.map_or((None, Reflection::default()), |(mirror, reflection)| (Some(mirror), reflection));
     let Reflection { index, end: covered, number, closed, .. } = reflection;
     let closed = closed && covered == length;
     if closed && !thorough {
@@ -49,11 +50,19 @@ pub(super) fn find(
     if !closed {
         keys.settle(write)?;
     }
-    let mut found =
-        Found { index: Index::default(), mirror, end: covered.max(START), number, closed, damaged: 0, unaccounted: 0 };
+    let mut found = Found {
+        index: Index::default(),
+        mirror,
+        end: covered.max(START),
+        number,
+        closed,
+        damaged: 0,
+        unaccounted: 0,
+    };
     let mut rebuild = Rebuild::from(index);
     let stretches: Vec<Stretch> = Walk::new(data, START, length).collect();
-    let synced = stretches.iter().map(|stretch| if let Stretch::Group { synced, .. } = stretch { *synced } else { 0 });
+    let synced =
+        stretches.iter().map(|stretch| if let Stretch::Group { synced, .. } = stretch { *synced } else { 0 });
     // Up to here everything was on disk once.
     let promised = synced.fold(covered.max(data.live), u64::max);
     for stretch in stretches {
@@ -111,10 +120,12 @@ fn take(
             continue; // of a user who was forgotten
         }
         let row = match head.kind {
-            Kind::User => data.read(*place, &key).ok().and_then(|(_, bytes)| UserRow::decode(&bytes).ok()).map(|row| {
-                let number = row.header.user;
-                (number, number != user_hash(&row.name))
-            }),
+            Kind::User => {
+                data.read(*place, &key).ok().and_then(|(_, bytes)| UserRow::decode(&bytes).ok()).map(|row| {
+                    let number = row.header.user;
+                    (number, number != user_hash(&row.name))
+                })
+            }
             Kind::Lost => data.read(*place, &key).ok().and_then(|(_, bytes)| {
                 let (number, moved) = bytes.split_first_chunk()?;
                 Some((u64::from_le_bytes(*number), moved == [1]))

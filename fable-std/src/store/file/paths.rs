@@ -89,7 +89,11 @@ pub(super) fn open_keys(path: &Path, write: bool, create: bool) -> Result<(File,
 
 /// Opens the file of the index, or makes one.
 pub(super) fn open_index(path: &Path, write: bool) -> io::Result<File> {
-    if write { private().read(true).create(true).truncate(false).open(index(path)) } else { File::open(index(path)) }
+    if write {
+        private().read(true).create(true).truncate(false).open(index(path))
+    } else {
+        File::open(index(path))
+    }
 }
 
 /// Claims a path at which there is nothing, or an empty file; `None` if there is more. The file is locked, and whether it was made
@@ -131,7 +135,11 @@ impl Draft {
         let folder = Folder::open(path)?; // what can fail has to fail before the new file is there
         let draft = draft(path);
         if !is_ours(&draft)? {
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is in the way", draft.display())).into());
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                format!("{} is in the way", draft.display()),
+            )
+            .into());
         }
         let file = private().read(true).create(true).truncate(false).open(&draft)?;
         lock(&file)?;

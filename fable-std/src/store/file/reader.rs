@@ -26,13 +26,25 @@ impl Reader<'_> {
 
     /// Whether a user was forgotten since.
     pub(super) fn is_forgotten(&self, entry: &Entry) -> bool {
-        self.keys.slot(entry.slot).is_ok_and(|slot| slot.is_some_and(|slot| slot.generation != entry.generation))
+        self.keys
+            .slot(entry.slot)
+            .is_ok_and(|slot| slot.is_some_and(|slot| slot.generation != entry.generation))
     }
 
     /// A frame of a kind: its position and content.
-    pub(super) fn frame(&self, key: &Slot, slot: u32, kind: Kind, place: Place) -> Result<(u64, Vec<u8>), Unread> {
+    pub(super) fn frame(
+        &self,
+        key: &Slot,
+        slot: u32,
+        kind: Kind,
+        place: Place,
+    ) -> Result<(u64, Vec<u8>), Unread> {
         let (head, content) = self.data.read(place, key)?;
-        if (head.kind, head.slot) == (kind, slot) { Ok((head.position, content)) } else { Err(Unread::Damaged) }
+        if (head.kind, head.slot) == (kind, slot) {
+            Ok((head.position, content))
+        } else {
+            Err(Unread::Damaged)
+        }
     }
 
     /// What belongs to nobody.
@@ -49,7 +61,8 @@ impl Reader<'_> {
 
     /// The row of a user.
     pub(super) fn row(&self, number: u64, entry: &Entry, key: &Slot) -> Result<UserRow, Fault> {
-        let (_, bytes) = self.frame(key, entry.slot, Kind::User, entry.row).map_err(|unread| unread.of(Damage::Row))?;
+        let (_, bytes) =
+            self.frame(key, entry.slot, Kind::User, entry.row).map_err(|unread| unread.of(Damage::Row))?;
         let row = UserRow::decode(&bytes).ok().filter(|row| row.header.user == number);
         Ok(row.ok_or(Damage::Row)?)
     }
@@ -59,7 +72,9 @@ impl Reader<'_> {
         if entry.rules.is_none() {
             return Ok(Vec::new());
         }
-        let (_, bytes) = self.frame(key, entry.slot, Kind::Rules, entry.rules).map_err(|unread| unread.of(Damage::Rules))?;
+        let (_, bytes) = self
+            .frame(key, entry.slot, Kind::Rules, entry.rules)
+            .map_err(|unread| unread.of(Damage::Rules))?;
         if wishes::is_document(&bytes) { Ok(bytes) } else { Err(Damage::Rules.into()) }
     }
 
@@ -67,8 +82,12 @@ impl Reader<'_> {
     pub(super) fn memory(&self, entry: &Entry, key: &Slot) -> Result<(Memory, Bounds), Fault> {
         let (mut newest_first, mut place, mut bounds) = (Vec::new(), entry.memory, None);
         let mut bytes = 0;
-        while !place.is_none() && bounds.is_none_or(|most: Bounds| newest_first.len() < most.exchanges && bytes < most.bytes) {
-            let (_, content) = self.frame(key, entry.slot, Kind::Memory, place).map_err(|unread| unread.of(Damage::Memory))?;
+        while !place.is_none()
+            && bounds.is_none_or(|most: Bounds| newest_first.len() < most.exchanges && bytes < most.bytes)
+        {
+            let (_, content) = self
+                .frame(key, entry.slot, Kind::Memory, place)
+                .map_err(|unread| unread.of(Damage::Memory))?;
             let (before, most, exchanges) = memory_of(&content).ok_or(Damage::Memory)?;
             bounds.get_or_insert(most);
             // Parts only lead backwards, so this ends.
@@ -85,13 +104,21 @@ impl Reader<'_> {
     }
 
     /// A snapshot that belongs to the row.
-    pub(super) fn snapshot(&self, entry: &Entry, key: &Slot, row: &UserRow, which: (u64, Place)) -> Result<Vec<u8>, Fault> {
+    pub(super) fn snapshot(
+        &self,
+        entry: &Entry,
+        key: &Slot,
+        row: &UserRow,
+        which: (u64, Place),
+    ) -> Result<Vec<u8>, Fault> {
         let (seen, place) = which;
         let (head, bytes) = self.data.read(place, key).map_err(|unread| unread.of(Damage::Snapshot))?;
-        let sought = matches!(head.kind, Kind::Snapshot | Kind::Base) && (head.slot, head.position) == (entry.slot, seen);
+        let sought = matches!(head.kind, Kind::Snapshot | Kind::Base)
+            && (head.slot, head.position) == (entry.slot, seen);
         let header = bytes.get(..HEADER_LEN).and_then(|bytes| Header::decode(bytes).ok());
         let own = header.is_some_and(|header| {
-            (header.user, header.fingerprint, header.digits) == (row.header.user, row.header.fingerprint, row.header.digits)
+            (header.user, header.fingerprint, header.digits)
+                == (row.header.user, row.header.fingerprint, row.header.digits)
         });
         if sought && own { Ok(bytes) } else { Err(Damage::Snapshot.into()) }
     }
@@ -100,7 +127,8 @@ impl Reader<'_> {
     pub(super) fn part(&self, entry: &Entry, key: &Slot, place: Place) -> Result<(Segment, Place), Unread> {
         let (first, bytes) = self.frame(key, entry.slot, Kind::Journal, place)?;
         let (before, entries) = bytes.split_first_chunk().ok_or(Unread::Damaged)?;
-        let segment = Segment::read(first, entries).ok().filter(|segment| segment.count > 0).ok_or(Unread::Damaged)?;
+        let segment =
+            Segment::read(first, entries).ok().filter(|segment| segment.count > 0).ok_or(Unread::Damaged)?;
         Ok((segment, Place::from_bits(u64::from_le_bytes(*before))))
     }
 
@@ -148,7 +176,13 @@ impl Reader<'_> {
     }
 
     /// A user up to the end of the log, without a gap.
-    pub(super) fn complete(&self, number: u64, entry: &Entry, log: &[Place], reach: Reach) -> Result<Stored, Fault> {
+    pub(super) fn complete(
+        &self,
+        number: u64,
+        entry: &Entry,
+        log: &[Place],
+        reach: Reach,
+    ) -> Result<Stored, Fault> {
         let mut stored = self.stored(number, entry, reach)?;
         stored.journal.extend(self.log(entry, log)?);
         let start = stored.snapshot.as_ref().map_or(0, |(seen, _)| *seen);
@@ -181,7 +215,8 @@ impl Reader<'_> {
         }
         let mut found = Err(Damage::Journal.into());
         for start in starts.into_iter().flatten() {
-            let snapshot = start.map(|which| Ok((which.0, self.snapshot(entry, &key, &row, which)?))).transpose();
+            let snapshot =
+                start.map(|which| Ok((which.0, self.snapshot(entry, &key, &row, which)?))).transpose();
             let read = snapshot.and_then(|snapshot| {
                 let journal = self.journal(entry, &key, start.map_or(0, |(seen, _)| seen))?;
                 Ok(stored(snapshot, journal))

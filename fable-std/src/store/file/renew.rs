@@ -1,8 +1,8 @@
 //! Writing the store's file anew while it is in use, and copying it into a new one.
 
 use super::{
-    About, Data, Entry, FileStore, Home, INDEX, Index, Keys, Locked, Loss, Mirror, Reader, Shared, StoreError, Writer, paths,
-    rewrite,
+    About, Data, Entry, FileStore, Home, INDEX, Index, Keys, Locked, Loss, Mirror, Reader, Shared,
+    StoreError, Writer, paths, rewrite,
 };
 use rewrite::Copy;
 use std::io;
@@ -41,7 +41,8 @@ impl FileStore {
     pub(super) fn renew(&self, writer: &mut Writer) {
         match &writer.rewrite {
             Rewriting::At(limit) if writer.end > *limit && self.is_at_home(writer) => {
-                let (home, keys, shared) = (self.home.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
+                let (home, keys, shared) =
+                    (self.home.clone(), Arc::clone(&self.keys), Arc::clone(&self.shared));
                 let history = self.history;
                 let closed = Arc::clone(&self.closed);
                 let work = move || succeed(&home, &keys, &shared, history, &closed);
@@ -52,12 +53,20 @@ impl FileStore {
             }
             Rewriting::By(thread) if thread.is_finished() => {
                 let limit = 2 * writer.end + self.slack; // if it fails, it is tried again then
-                let Rewriting::By(thread) = std::mem::replace(&mut writer.rewrite, Rewriting::At(limit)) else { return };
-                let done = thread.join().unwrap_or(Err(StoreError::Damaged("the thread that writes it anew has failed")));
-                let done = done.and_then(|successor| self.settle(writer).and_then(|()| self.replace(writer, successor)));
+                let Rewriting::By(thread) = std::mem::replace(&mut writer.rewrite, Rewriting::At(limit))
+                else {
+                    return;
+                };
+                let done = thread
+                    .join()
+                    .unwrap_or(Err(StoreError::Damaged("the thread that writes it anew has failed")));
+                let done = done
+                    .and_then(|successor| self.settle(writer).and_then(|()| self.replace(writer, successor)));
                 match done {
                     Ok(()) => tracing::info!(bytes = writer.end, "the store was written anew"),
-                    Err(error) => tracing::warn!(%error, "the store could not be written anew and stays as it is"),
+                    Err(error) => {
+                        tracing::warn!(%error, "the store could not be written anew and stays as it is")
+                    }
                 }
             }
             _ => {}
@@ -116,11 +125,14 @@ pub(super) fn succeed(
     let (draft, medium) = home.draft()?;
     let reader = Reader { data: &data, keys };
     let mut copy = Copy::begin(Data::create(medium, keys, &data.about_store(keys)?)?, history)?;
-    let go_on = &mut |_, _| if closed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let go_on = &mut |_, _| {
+        if closed.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     copy.all(reader, keys, &of, None, go_on)?;
     loop {
         let (_, index) = now();
-        let changed = index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)).count();
+        let changed =
+            index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)).count();
         catch_up(&mut copy, reader, &of, &index)?;
         of = index;
         if changed < FEW {
@@ -131,12 +143,20 @@ pub(super) fn succeed(
 }
 
 /// Copies what has changed since.
-pub(super) fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &Index) -> Result<(), StoreError> {
-    let gone: Vec<u64> = copy.index.users.keys().filter(|number| !index.users.contains_key(number)).copied().collect();
+pub(super) fn catch_up(
+    copy: &mut Copy,
+    reader: Reader<'_>,
+    of: &Index,
+    index: &Index,
+) -> Result<(), StoreError> {
+    let gone: Vec<u64> =
+        copy.index.users.keys().filter(|number| !index.users.contains_key(number)).copied().collect();
     for number in gone {
         copy.index.remove(number);
     }
-    for (fingerprint, place) in index.priors.iter().filter(|(fingerprint, place)| of.priors.get(fingerprint) != Some(place)) {
+    for (fingerprint, place) in
+        index.priors.iter().filter(|(fingerprint, place)| of.priors.get(fingerprint) != Some(place))
+    {
         copy.prior(reader, *fingerprint, *place)?;
     }
     for (number, entry) in index.users.iter().filter(|(number, entry)| of.users.get(number) != Some(entry)) {
@@ -154,7 +174,11 @@ pub(super) fn catch_up(copy: &mut Copy, reader: Reader<'_>, of: &Index, index: &
 }
 
 /// Whoever is forgotten while a copy is made need not be in it.
-fn unless_forgotten(copied: Result<(), StoreError>, reader: Reader<'_>, entry: &Entry) -> Result<(), StoreError> {
+fn unless_forgotten(
+    copied: Result<(), StoreError>,
+    reader: Reader<'_>,
+    entry: &Entry,
+) -> Result<(), StoreError> {
     if copied.is_err() && reader.is_forgotten(entry) { Ok(()) } else { copied }
 }
 
@@ -172,7 +196,10 @@ impl Target {
     pub(super) fn begin(path: &Path, about: &About, keys: &Keys) -> Result<Self, StoreError> {
         let path = paths::resolve(path)?;
         let exists = |path: &Path| {
-            StoreError::File(io::Error::new(io::ErrorKind::AlreadyExists, format!("{} is there already", path.display())))
+            StoreError::File(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                format!("{} is there already", path.display()),
+            ))
         };
         for other in [paths::keys(&path), paths::index(&path)] {
             if other.exists() {
@@ -225,7 +252,8 @@ impl Target {
         let key = self.keys.slot(INDEX)?.ok_or(StoreError::Key("the key of its index is damaged"))?;
         let (end, number) = (self.copy.end(), self.copy.number);
         let medium = Box::new(paths::open_index(&self.path, true)?);
-        Mirror::create(medium, &self.copy.data, key, &self.copy.index, (end, number))?.close((end, number))?;
+        Mirror::create(medium, &self.copy.data, key, &self.copy.index, (end, number))?
+            .close((end, number))?;
         Ok((end, losses))
     }
 }

@@ -39,7 +39,15 @@ pub(super) struct Copy {
 impl Copy {
     pub(super) fn begin(data: Data, history: Option<u64>) -> Result<Self, StoreError> {
         let group = Group::at(START);
-        Ok(Self { data, index: Index::default(), group, number: 0, nonces: Nonces::new()?, history, moved: HashMap::new() })
+        Ok(Self {
+            data,
+            index: Index::default(),
+            group,
+            number: 0,
+            nonces: Nonces::new()?,
+            history,
+            moved: HashMap::new(),
+        })
     }
 
     /// Where the next group goes, once everything is written.
@@ -48,7 +56,13 @@ impl Copy {
     }
 
     /// Adds a frame of a user.
-    fn push(&mut self, keys: &Keys, entry: &Entry, what: (Kind, u64), parts: &[&[u8]]) -> Result<Place, StoreError> {
+    fn push(
+        &mut self,
+        keys: &Keys,
+        entry: &Entry,
+        what: (Kind, u64),
+        parts: &[&[u8]],
+    ) -> Result<Place, StoreError> {
         let Self { data, index, group, nonces, history, .. } = self;
         let press = Press { data, keys, nonces, index, history: *history, memory: Bounds::default() };
         press.frame(group, entry, what, parts)
@@ -67,7 +81,12 @@ impl Copy {
     }
 
     /// Copies a prior.
-    pub(super) fn prior(&mut self, from: Reader<'_>, fingerprint: u64, place: Place) -> Result<(), StoreError> {
+    pub(super) fn prior(
+        &mut self,
+        from: Reader<'_>,
+        fingerprint: u64,
+        place: Place,
+    ) -> Result<(), StoreError> {
         let (_, bytes) = from.house(Kind::Prior, place).map_err(|unread| unread.of(Damage::Prior))?;
         self.put_prior(from.keys, fingerprint, &bytes)
     }
@@ -94,7 +113,8 @@ impl Copy {
         let mut snapshots = Vec::new();
         for which in [base, middle, newest] {
             let there = !which.1.is_none();
-            snapshots.push((which, if there { Some(from.snapshot(entry, &key, &row, which)?) } else { None }));
+            snapshots
+                .push((which, if there { Some(from.snapshot(entry, &key, &row, which)?) } else { None }));
         }
         let memory = from.memory(entry, &key)?;
         self.write(from.keys, entry, &row, (&rules, &memory), &journal, &snapshots)
@@ -111,7 +131,8 @@ impl Copy {
 
     fn mark(&mut self, keys: &Keys, number: u64, entry: &Entry) -> Result<Place, StoreError> {
         let Self { data, index, group, nonces, history, .. } = self;
-        Press { data, keys, nonces, index, history: *history, memory: Bounds::default() }.lost(group, number, entry)
+        Press { data, keys, nonces, index, history: *history, memory: Bounds::default() }
+            .lost(group, number, entry)
     }
 
     fn write(
@@ -151,7 +172,8 @@ impl Copy {
             new.journal = self.part(keys, entry, new.journal, &part)?;
         }
         let mut places = Vec::<((u64, Place), Place)>::new();
-        for (kind, (which, bytes)) in [Kind::Base, Kind::Snapshot, Kind::Snapshot].into_iter().zip(snapshots) {
+        for (kind, (which, bytes)) in [Kind::Base, Kind::Snapshot, Kind::Snapshot].into_iter().zip(snapshots)
+        {
             let Some(bytes) = bytes else {
                 places.push((*which, Place::NONE));
                 continue;
@@ -167,18 +189,34 @@ impl Copy {
             && !newest.1.is_none()
         {
             let placed = |((seen, _), place): &((u64, Place), Place)| (*seen, *place);
-            new.snapshots = Some(Box::new(Snapshots { newest: placed(newest), middle: placed(middle), base: placed(base) }));
+            new.snapshots = Some(Box::new(Snapshots {
+                newest: placed(newest),
+                middle: placed(middle),
+                base: placed(base),
+            }));
         }
         self.index.apply(Change::Put(row.header.user, new));
         self.flush(GROUP)
     }
 
-    fn part(&mut self, keys: &Keys, entry: &Entry, before: Place, part: &Segment) -> Result<Place, StoreError> {
+    fn part(
+        &mut self,
+        keys: &Keys,
+        entry: &Entry,
+        before: Place,
+        part: &Segment,
+    ) -> Result<Place, StoreError> {
         self.push(keys, entry, (Kind::Journal, part.first), &[&before.bits().to_le_bytes(), &part.bytes])
     }
 
     /// Copies a frame of the log.
-    pub(super) fn log(&mut self, from: Reader<'_>, number: u64, entry: &Entry, place: Place) -> Result<(), StoreError> {
+    pub(super) fn log(
+        &mut self,
+        from: Reader<'_>,
+        number: u64,
+        entry: &Entry,
+        place: Place,
+    ) -> Result<(), StoreError> {
         let new = if let Some(new) = self.moved.get(&place) {
             *new
         } else {
@@ -193,7 +231,11 @@ impl Copy {
     }
 
     /// Lets the copied frames of the log not count any more if some of them are not in the log now.
-    pub(super) fn fold(&mut self, from: Reader<'_>, log: &HashMap<u64, Vec<Place>>) -> Result<(), StoreError> {
+    pub(super) fn fold(
+        &mut self,
+        from: Reader<'_>,
+        log: &HashMap<u64, Vec<Place>>,
+    ) -> Result<(), StoreError> {
         let now: HashSet<&Place> = log.values().flatten().collect();
         if self.moved.keys().all(|place| now.contains(place)) {
             return Ok(());
@@ -306,16 +348,23 @@ impl Copy {
             .max_by_key(|(end, seen)| (*end, std::cmp::Reverse(*seen)));
         let (end, start) = best.unwrap_or_default();
         let journal = cover(&parts, start, end);
-        let kept: Vec<_> =
-            starts.into_iter().filter(|(seen, _, bytes)| bytes.is_some() && (start..=end).contains(seen)).collect();
-        let last = kept.last().cloned().map_or(((0, Place::NONE), None), |(seen, place, bytes)| ((seen, place), bytes));
+        let kept: Vec<_> = starts
+            .into_iter()
+            .filter(|(seen, _, bytes)| bytes.is_some() && (start..=end).contains(seen))
+            .collect();
+        let last = kept
+            .last()
+            .cloned()
+            .map_or(((0, Place::NONE), None), |(seen, place, bytes)| ((seen, place), bytes));
         let first = kept.first().filter(|(seen, ..)| *seen == start && start > 0).cloned();
         let first = first.map_or(((0, Place::NONE), None), |(seen, place, bytes)| ((seen, place), bytes));
         let middle = if first.1.is_some() { first.clone() } else { ((0, Place::NONE), None) };
         self.write(from.keys, &entry, &row, (&rules, &memory), &journal, &[first, middle, last])?;
         // What the store knew to be there: the newest snapshot, the last part of the journal and of the log.
         let mut known = newest.0;
-        for (kind, place) in [(Kind::Journal, entry.journal)].into_iter().chain(log.iter().map(|place| (Kind::Log, *place))) {
+        for (kind, place) in
+            [(Kind::Journal, entry.journal)].into_iter().chain(log.iter().map(|place| (Kind::Log, *place)))
+        {
             let read = match kind {
                 Kind::Journal if place.is_none() => continue,
                 Kind::Journal => from.part(&entry, &key, place).map(|(part, _)| part.end()),
@@ -373,7 +422,13 @@ impl Copy {
     }
 
     /// A user and all of the user's log. Everything is read before anything of it is written.
-    fn whole(&mut self, from: Reader<'_>, number: u64, entry: &Entry, log: &[Place]) -> Result<(), StoreError> {
+    fn whole(
+        &mut self,
+        from: Reader<'_>,
+        number: u64,
+        entry: &Entry,
+        log: &[Place],
+    ) -> Result<(), StoreError> {
         if entry.lost != 0 && !is_settled(entry) {
             return Err(StoreError::User(Damage::of(entry.lost).unwrap_or(Damage::Row)));
         }

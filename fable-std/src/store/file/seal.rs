@@ -68,17 +68,29 @@ impl Secret {
     }
 
     fn cipher(&self) -> io::Result<LessSafeKey> {
-        UnboundKey::new(&CHACHA20_POLY1305, &self.0).map(LessSafeKey::new).map_err(|_| io::Error::other("a key cannot be used"))
+        UnboundKey::new(&CHACHA20_POLY1305, &self.0)
+            .map(LessSafeKey::new)
+            .map_err(|_| io::Error::other("a key cannot be used"))
     }
 
     /// Seals the bytes of `out` from `start` on, where the nonce is left room for, and appends the tag.
-    pub(super) fn seal(&self, nonces: &Nonces, about: &[u8], out: &mut Vec<u8>, start: usize) -> io::Result<()> {
+    pub(super) fn seal(
+        &self,
+        nonces: &Nonces,
+        about: &[u8],
+        out: &mut Vec<u8>,
+        start: usize,
+    ) -> io::Result<()> {
         let nonce = nonces.next();
         let plain = start + NONCE;
         let unsealed = || io::Error::other("nothing to seal");
         out.get_mut(start..plain).ok_or_else(unsealed)?.copy_from_slice(&nonce);
         let body = out.get_mut(plain..).ok_or_else(unsealed)?;
-        let tag = self.cipher()?.seal_in_place_separate_tag(Nonce::assume_unique_for_key(nonce), Aad::from(about), body);
+        let tag = self.cipher()?.seal_in_place_separate_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(about),
+            body,
+        );
         out.extend_from_slice(tag.map_err(|_| io::Error::other("too much to seal"))?.as_ref());
         Ok(())
     }

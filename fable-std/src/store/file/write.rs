@@ -66,14 +66,20 @@ impl FileStore {
             self.keys.grow(u32::try_from(missing).unwrap_or(u32::MAX).max(before / 8))?;
             // The file may have been longer: users whose keys are gone keep their slots.
             let shared = self.read();
-            let used: HashSet<u32> = shared.index.users.values().map(|entry| entry.slot).filter(|slot| *slot >= before).collect();
+            let used: HashSet<u32> =
+                shared.index.users.values().map(|entry| entry.slot).filter(|slot| *slot >= before).collect();
             writer.free.extend((before..self.keys.slots()).filter(|slot| !used.contains(slot)));
         }
         Ok(())
     }
 
     /// Writes a group and lets it have happened.
-    fn append(&self, writer: &mut Writer, mut draft: commit::Draft, writes: &Writes) -> Result<(), StoreError> {
+    fn append(
+        &self,
+        writer: &mut Writer,
+        mut draft: commit::Draft,
+        writes: &Writes,
+    ) -> Result<(), StoreError> {
         let data = Arc::clone(&self.read().data);
         let (start, end) = (draft.group.start(), draft.group.end());
         if let Err(error) = data.medium.write(start, draft.group.finish(writer.number + 1, writer.synced)) {

@@ -54,7 +54,8 @@ impl Change<'_> {
         let start = self.row.map(|_| self.base.map_or(0, |(seen, _)| seen));
         let mut next = start.or_else(|| self.segments.first().map(|segment| segment.first));
         self.segments.iter().all(|segment| {
-            let follows = Some(segment.first) == next && segment.count > 0 && i32::try_from(segment.count).is_ok();
+            let follows =
+                Some(segment.first) == next && segment.count > 0 && i32::try_from(segment.count).is_ok();
             next = segment.first.checked_add(segment.count);
             follows && next.is_some_and(|next| i64::try_from(next).is_ok())
         })
@@ -193,7 +194,8 @@ impl Memories {
         for exchange in exchanges {
             self.numbers.push(change.number.cast_signed());
             self.sizes.push(i32::try_from(exchange.size()).unwrap_or(i32::MAX));
-            self.bytes.push(change.spot(What::Memory, 0).seal(&memory::encode(std::slice::from_ref(exchange))));
+            self.bytes
+                .push(change.spot(What::Memory, 0).seal(&memory::encode(std::slice::from_ref(exchange))));
         }
     }
 }

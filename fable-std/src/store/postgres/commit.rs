@@ -43,7 +43,8 @@ const SHARE: &str = "SELECT incarnation FROM fable_store WHERE single FOR SHARE"
 
 const ADVANCE: &str = "UPDATE fable_store SET incarnation = greatest(incarnation + $1, $2) WHERE single";
 
-const LOCK: &str = "SELECT number FROM fable_users WHERE number = ANY($1::int8[]) ORDER BY number FOR NO KEY UPDATE";
+const LOCK: &str =
+    "SELECT number FROM fable_users WHERE number = ANY($1::int8[]) ORDER BY number FOR NO KEY UPDATE";
 
 const ERASE: &str = "WITH gone AS (
         DELETE FROM fable_users u USING unnest($1::int8[], $2::int8[]) AS i(number, birth)
@@ -169,8 +170,11 @@ struct Failure {
 pub(super) async fn commit(pool: &Pool, writes: &Writes, bounds: &Bounds) -> Result<Vec<u64>, StoreError> {
     let mut changes = change::by_user(writes)?;
     let everyone: BTreeSet<u64> = changes.iter().map(|change| change.number).collect();
-    let unknown: Vec<i64> =
-        changes.iter().filter(|change| change.birth.is_none()).map(|change| change.number.cast_signed()).collect();
+    let unknown: Vec<i64> = changes
+        .iter()
+        .filter(|change| change.birth.is_none())
+        .map(|change| change.number.cast_signed())
+        .collect();
     if !unknown.is_empty() {
         change::settle(&mut changes, &lives(pool, &unknown).await?);
     }
@@ -186,7 +190,8 @@ pub(super) async fn commit(pool: &Pool, writes: &Writes, bounds: &Bounds) -> Res
 async fn lives(pool: &Pool, numbers: &[i64]) -> Result<Vec<Life>, Fault> {
     let rows = pool.read(async |session| session.query(LIVES, &[&numbers]).await).await?;
     let life = |row: &Row| {
-        let (number, birth) = (row.try_get::<_, i64>(0)?.cast_unsigned(), row.try_get::<_, i64>(1)?.cast_unsigned());
+        let (number, birth) =
+            (row.try_get::<_, i64>(0)?.cast_unsigned(), row.try_get::<_, i64>(1)?.cast_unsigned());
         Ok(Life { number, birth, incarnation: row.try_get(2)? })
     };
     rows.iter().map(life).collect()
@@ -198,8 +203,9 @@ async fn persist(pool: &Pool, batch: &Batch) -> Result<Vec<u64>, StoreError> {
     loop {
         let mut failure = None;
         // What goes wrong before anything is sent leaves no doubt.
-        let done =
-            pool.with(async |session| attempt(session, batch, again).await.map_err(|found| failure.insert(found).report()));
+        let done = pool.with(async |session| {
+            attempt(session, batch, again).await.map_err(|found| failure.insert(found).report())
+        });
         let fault = match done.await {
             Ok(won) => return Ok(won),
             Err(fault) => fault,
@@ -230,16 +236,19 @@ impl Failure {
 async fn attempt(session: &Session, batch: &Batch, again: bool) -> Result<Vec<u64>, Failure> {
     let everyone = batch.everyone();
     let alone = !again && batch.only_adds();
-    let steps = if alone { vec![Step { text: WRITE_ONCE, values: written(batch) }] } else { steps(batch, &everyone) };
+    let steps =
+        if alone { vec![Step { text: WRITE_ONCE, values: written(batch) }] } else { steps(batch, &everyone) };
     let certain = |fault| Failure { fault, doubt: false };
     let statements = session.prepare(&steps).await.map_err(certain)?;
-    let answers = session.pipeline(&statements, &steps).await.map_err(|fault| Failure { fault, doubt: true })?;
+    let answers =
+        session.pipeline(&statements, &steps).await.map_err(|fault| Failure { fault, doubt: true })?;
     let last = answers.len().saturating_sub(1);
     let mut won = Vec::new();
     for (place, (answer, step)) in answers.into_iter().zip(&steps).enumerate() {
         let rows = answer.map_err(|error| {
             // A statement that was refused ends the transaction, so that it cannot be committed; anything else says nothing about it.
-            let refused = error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error));
+            let refused =
+                error.as_db_error().is_some_and(|said| said.parsed_severity() == Some(Severity::Error));
             Failure { fault: error.into(), doubt: !(refused && (alone || place > 0 && place < last)) }
         })?;
         if [WRITE, WRITE_ONCE].contains(&step.text) {
@@ -294,7 +303,17 @@ fn steps<'b>(batch: &'b Batch, everyone: &'b Vec<i64>) -> Vec<Step<'b>> {
     for (text, snapshots) in [(BASES, &batch.bases), (SNAPSHOTS, &batch.snapshots)] {
         let users = &snapshots.users;
         if !users.numbers.is_empty() {
-            step(text, vec![&users.numbers, &users.births, &users.firsts, &snapshots.seen, &snapshots.bytes, &batch.token]);
+            step(
+                text,
+                vec![
+                    &users.numbers,
+                    &users.births,
+                    &users.firsts,
+                    &snapshots.seen,
+                    &snapshots.bytes,
+                    &batch.token,
+                ],
+            );
         }
     }
     let (memories, users) = (&batch.memories, &batch.memories.users);

@@ -86,7 +86,8 @@ impl PostgresStore {
 
     fn begin(place: &Place, options: &Options, made_for: Option<&Identity>) -> Result<Self, StoreError> {
         let pool = Pool::new(place.clone())?;
-        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("postgres").enable_all().build()?;
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).thread_name("postgres").enable_all().build()?;
         let found = runtime.block_on(pool.read(async |session| {
             if let Some(identity) = made_for
                 && tables::about(session).await?.is_none()
@@ -100,11 +101,21 @@ impl PostgresStore {
         if let Some(given) = made_for {
             identity.admit(given)?;
         }
-        let store = Self { runtime: Some(runtime), pool, identity, bounds: options.memory, damaged: Mutex::default() };
+        let store = Self {
+            runtime: Some(runtime),
+            pool,
+            identity,
+            bounds: options.memory,
+            damaged: Mutex::default(),
+        };
         store.read(async |session| tables::keep(session, &about, options).await)?;
-        let lax = store.read(async |session| session.query("SELECT 1 WHERE current_setting('fsync') = 'off'", &[]).await)?;
+        let lax = store.read(async |session| {
+            session.query("SELECT 1 WHERE current_setting('fsync') = 'off'", &[]).await
+        })?;
         if !lax.is_empty() {
-            tracing::warn!("the database has `fsync` off: what is committed may be lost when its machine stops");
+            tracing::warn!(
+                "the database has `fsync` off: what is committed may be lost when its machine stops"
+            );
         }
         Ok(store)
     }
@@ -172,14 +183,18 @@ impl Store for PostgresStore {
 
     fn find(&self, name: &str) -> Result<Option<u64>, StoreError> {
         let name = name.as_bytes();
-        let rows = self.read(async |session| session.query("SELECT number FROM fable_users WHERE name = $1", &[&name]).await)?;
+        let rows = self.read(async |session| {
+            session.query("SELECT number FROM fable_users WHERE name = $1", &[&name]).await
+        })?;
         let number = rows.first().map(|row| row.try_get::<_, i64>(0)).transpose().map_err(Fault::from)?;
         Ok(number.map(i64::cast_unsigned))
     }
 
     fn has(&self, number: u64) -> Result<bool, StoreError> {
         let number = number.cast_signed();
-        let rows = self.read(async |session| session.query("SELECT 1 FROM fable_users WHERE number = $1", &[&number]).await)?;
+        let rows = self.read(async |session| {
+            session.query("SELECT 1 FROM fable_users WHERE number = $1", &[&number]).await
+        })?;
         Ok(!rows.is_empty())
     }
 
@@ -191,7 +206,8 @@ impl Store for PostgresStore {
         let mut stored = found.stored(reach);
         if let (Err(damage @ (Damage::Snapshot | Damage::Journal)), Reach::Snapshot) = (&stored, reach) {
             tracing::warn!(%damage, "a part of what is stored about a user cannot be read; another one is tried");
-            let Some(whole) = self.read(async |session| read::load(session, number, Reach::Whole).await)? else {
+            let Some(whole) = self.read(async |session| read::load(session, number, Reach::Whole).await)?
+            else {
                 return Ok(None);
             };
             stored = whole.stored(reach);
@@ -203,15 +219,19 @@ impl Store for PostgresStore {
     fn memory(&self, number: u64) -> Result<Memory, StoreError> {
         let found = self.read(async |session| read::memory(session, number).await)?;
         found.map_err(|damage| {
-            tracing::error!(user = format_args!("{number:016x}"), "what was exchanged with a user is damaged");
+            tracing::error!(
+                user = format_args!("{number:016x}"),
+                "what was exchanged with a user is damaged"
+            );
             StoreError::User(damage)
         })
     }
 
     fn prior(&self, fingerprint: u64) -> Result<Option<Vec<u8>>, StoreError> {
         let key = fingerprint.cast_signed();
-        let rows =
-            self.read(async |session| session.query("SELECT bytes FROM fable_priors WHERE fingerprint = $1", &[&key]).await)?;
+        let rows = self.read(async |session| {
+            session.query("SELECT bytes FROM fable_priors WHERE fingerprint = $1", &[&key]).await
+        })?;
         let sealed = rows.first().map(|row| row.try_get::<_, &[u8]>(0)).transpose().map_err(Fault::from)?;
         sealed.map(|sealed| read::prior(fingerprint, sealed)).transpose()
     }
@@ -255,7 +275,9 @@ impl Store for PostgresStore {
     }
 
     fn backup(&self, _: &Path, _: &mut dyn FnMut(u64, u64)) -> Result<u64, StoreError> {
-        Err(StoreError::Database("a store in a database is copied by the database itself, for example with `pg_dump`".to_owned()))
+        Err(StoreError::Database(
+            "a store in a database is copied by the database itself, for example with `pg_dump`".to_owned(),
+        ))
     }
 }
 
@@ -263,7 +285,10 @@ impl PostgresStore {
     /// A column of numbers, in order.
     fn numbers(&self, text: &'static str) -> Result<Vec<u64>, StoreError> {
         let rows = self.read(async |session| session.query(text, &[]).await)?;
-        let numbers = rows.iter().map(|row| row.try_get::<_, i64>(0).map(i64::cast_unsigned)).collect::<Result<Vec<u64>, _>>();
+        let numbers = rows
+            .iter()
+            .map(|row| row.try_get::<_, i64>(0).map(i64::cast_unsigned))
+            .collect::<Result<Vec<u64>, _>>();
         let mut numbers = numbers.map_err(Fault::from)?;
         numbers.sort_unstable();
         Ok(numbers)

@@ -80,7 +80,8 @@ impl Place {
     /// [`StoreError::Place`], which does not repeat any of it.
     pub fn parse(url: &str) -> Result<Self, StoreError> {
         let (base, query) = url.split_once('?').unwrap_or((url, ""));
-        let (mut rest, mut trust, mut authorities, mut schema) = (Vec::new(), None, None, "public".to_owned());
+        let (mut rest, mut trust, mut authorities, mut schema) =
+            (Vec::new(), None, None, "public".to_owned());
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             match key {
@@ -96,7 +97,8 @@ impl Place {
         let known = if rest.is_empty() { base.to_owned() } else { format!("{base}?{}", rest.join("&")) };
         let url = SCHEMES.iter().any(|scheme| known.starts_with(scheme));
         let config = known.parse::<Config>().ok().filter(|_| url);
-        let mut config = config.ok_or(StoreError::Place("it is not like `postgres://user@host:5432/database?option=value`"))?;
+        let mut config = config
+            .ok_or(StoreError::Place("it is not like `postgres://user@host:5432/database?option=value`"))?;
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             config.host("localhost");
         }
@@ -109,9 +111,11 @@ impl Place {
                 "its host is not one; in a password, write `@` as `%40`, `/` as `%2F` and `:` as `%3A`",
             ));
         }
-        let local = config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+        let local =
+            config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback);
         let trust = trust.unwrap_or(if local { Trust::Prefer } else { Trust::VerifyFull });
-        let sockets = !config.get_hosts().is_empty() && !config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
+        let sockets = !config.get_hosts().is_empty()
+            && !config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
         config.ssl_mode(match trust {
             _ if sockets => SslMode::Disable,
             Trust::Disable => SslMode::Disable,
@@ -133,7 +137,10 @@ impl Place {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(10));
         }
-        config.keepalives_idle(Duration::from_secs(20)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
+        config
+            .keepalives_idle(Duration::from_secs(20))
+            .keepalives_interval(Duration::from_secs(5))
+            .keepalives_retries(3);
         if config.get_target_session_attrs() == TargetSessionAttrs::Any {
             config.target_session_attrs(TargetSessionAttrs::ReadWrite); // a replica cannot be written
         }
@@ -144,7 +151,9 @@ impl Place {
 /// Whether a host is this machine.
 fn is_local(host: &Host) -> bool {
     match host {
-        Host::Tcp(name) => name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
         #[cfg(unix)]
         Host::Unix(_) => true,
     }
@@ -221,7 +230,11 @@ mod tests {
             assert!(place.config.get_password().is_some_and(|password| password == b"s3cret"), "{url}");
             assert!(!format!("{place}{place:?}{place:#?}").contains("s3cret"), "{place}");
         }
-        for url in ["postgres://ana:s3cret@x@host/db", "postgres://ana:s3cret@host:s3cret/db", "postgres://h/db?s3cret=1"] {
+        for url in [
+            "postgres://ana:s3cret@x@host/db",
+            "postgres://ana:s3cret@host:s3cret/db",
+            "postgres://h/db?s3cret=1",
+        ] {
             let error = Place::parse(url).unwrap_err();
             assert!(!format!("{error}{error:?}").contains("s3cret"), "{error}");
         }
@@ -238,7 +251,11 @@ mod tests {
             ("postgres://localhost,db.example/db", Trust::VerifyFull, SslMode::Require),
             ("postgres://db.example/db?sslmode=disable", Trust::Disable, SslMode::Disable),
             ("postgres://db.example/db?sslmode=require", Trust::Require, SslMode::Require),
-            ("postgres://localhost/db?sslmode=verify-full&sslrootcert=%2Froot.pem", Trust::VerifyFull, SslMode::Require),
+            (
+                "postgres://localhost/db?sslmode=verify-full&sslrootcert=%2Froot.pem",
+                Trust::VerifyFull,
+                SslMode::Require,
+            ),
         ] {
             let place = Place::parse(url).unwrap();
             assert_eq!((place.trust, place.config.get_ssl_mode()), (trust, mode), "{url}");

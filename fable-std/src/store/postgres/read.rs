@@ -68,7 +68,16 @@ pub(super) async fn load(session: &Session, number: u64, reach: Reach) -> Result
             _ => drop(journal.insert(a, (b, row.try_get(3)?))),
         }
     }
-    Ok(user.map(|(birth, entries, name, head, rules)| Found { number, birth, entries, name, head, rules, snapshots, journal }))
+    Ok(user.map(|(birth, entries, name, head, rules)| Found {
+        number,
+        birth,
+        entries,
+        name,
+        head,
+        rules,
+        snapshots,
+        journal,
+    }))
 }
 
 impl Found {
@@ -101,7 +110,8 @@ impl Found {
         let start = self.journal.range(..=from).next_back().map_or(from, |(first, _)| *first);
         let (mut segments, mut end) = (Vec::new(), start);
         for (first, (count, sealed)) in self.journal.range(start..) {
-            let segment = entries(self.number, self.birth, (*first, *count), sealed).filter(|segment| segment.first == end)?;
+            let segment = entries(self.number, self.birth, (*first, *count), sealed)
+                .filter(|segment| segment.first == end)?;
             end = segment.end();
             if end > from {
                 segments.push(segment);
@@ -116,7 +126,8 @@ impl Found {
         let row = self.row().ok_or(Damage::Row)?;
         let wishes = self.rules().ok_or(Damage::Rules)?;
         let beginning = (!self.snapshots.values().any(|(base, _)| *base)).then_some(None);
-        let mut starts: Vec<Option<u64>> = beginning.into_iter().chain(self.snapshots.keys().map(|seen| Some(*seen))).collect();
+        let mut starts: Vec<Option<u64>> =
+            beginning.into_iter().chain(self.snapshots.keys().map(|seen| Some(*seen))).collect();
         if reach == Reach::Snapshot {
             starts.reverse();
         }
@@ -167,8 +178,10 @@ pub(super) async fn memory(session: &Session, number: u64) -> Result<Result<Memo
 
 /// What has happened to users in memory. Whatever is missing or damaged is told by reading the user anew.
 pub(super) async fn since(session: &Session, known: &[Known]) -> Result<Vec<(u64, News)>, Fault> {
-    let column = |of: fn(&Known) -> u64| known.iter().map(|known| of(known).cast_signed()).collect::<Vec<i64>>();
-    let (numbers, births, counts) = (column(|known| known.number), column(|known| known.birth), column(|known| known.entries));
+    let column =
+        |of: fn(&Known) -> u64| known.iter().map(|known| of(known).cast_signed()).collect::<Vec<i64>>();
+    let (numbers, births, counts) =
+        (column(|known| known.number), column(|known| known.birth), column(|known| known.entries));
     let rows = session.query(SINCE, &[&numbers, &births, &counts]).await?;
     let known: BTreeMap<u64, &Known> = known.iter().map(|known| (known.number, known)).collect();
     let mut news = BTreeMap::<u64, (u64, Option<Vec<Segment>>)>::new();
@@ -179,11 +192,15 @@ pub(super) async fn since(session: &Session, known: &[Known]) -> Result<Vec<(u64
         let end = there.1.unwrap_or(0).cast_unsigned();
         let same = there.0.map(i64::cast_unsigned) == Some(known.birth) && end > known.entries;
         let (_, segments) = news.entry(number).or_insert_with(|| (end, same.then(Vec::new)));
-        let (Some(first), Some(all)) = (row.try_get::<_, Option<i64>>(3)?, segments.as_mut()) else { continue };
+        let (Some(first), Some(all)) = (row.try_get::<_, Option<i64>>(3)?, segments.as_mut()) else {
+            continue;
+        };
         let count = u64::try_from(row.try_get::<_, i32>(4)?).unwrap_or(0);
         let next = all.last().map(Segment::end);
         let segment = entries(number, known.birth, (first.cast_unsigned(), count), row.try_get(5)?);
-        match segment.filter(|segment| next.map_or(segment.first <= known.entries, |next| segment.first == next)) {
+        match segment
+            .filter(|segment| next.map_or(segment.first <= known.entries, |next| segment.first == next))
+        {
             Some(segment) => all.push(segment),
             None => *segments = None,
         }

@@ -60,7 +60,11 @@ pub(super) struct Fault {
 impl Fault {
     /// Something that was read is not what a table of ours has.
     pub(super) fn foreign(what: &str) -> Self {
-        Self { text: format!("the tables in the database are not those of Fable: {what}"), course: Course::Final, code: None }
+        Self {
+            text: format!("the tables in the database are not those of Fable: {what}"),
+            course: Course::Final,
+            code: None,
+        }
     }
 
     fn late() -> Self {
@@ -75,9 +79,14 @@ impl Fault {
     fn connecting(error: &Error) -> Self {
         let mut fault = Self::from(error);
         // Wrong passwords, names and certificates stay wrong; anything else may be a database that is just starting.
-        let wrong = [SqlState::INVALID_PASSWORD, SqlState::INVALID_AUTHORIZATION_SPECIFICATION, SqlState::INVALID_CATALOG_NAME];
-        let stranger =
-            error.source().and_then(|cause| cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>());
+        let wrong = [
+            SqlState::INVALID_PASSWORD,
+            SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+            SqlState::INVALID_CATALOG_NAME,
+        ];
+        let stranger = error
+            .source()
+            .and_then(|cause| cause.downcast_ref::<io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>());
         let wrong = stranger.is_some() || fault.code.as_ref().is_some_and(|code| wrong.contains(code));
         fault.course = if wrong { Course::Final } else { Course::Lost };
         fault
@@ -90,7 +99,11 @@ impl From<&Error> for Fault {
             let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
             // Values that cannot be read are the tables' fault, everything else the connection's.
             let course = if error.to_string().contains("serializing") { Course::Final } else { Course::Lost };
-            return Self { text: format!("the database does not answer: {error}{cause}"), course, code: None };
+            return Self {
+                text: format!("the database does not answer: {error}{cause}"),
+                course,
+                code: None,
+            };
         };
         let again = [
             SqlState::T_R_SERIALIZATION_FAILURE,
@@ -100,14 +113,19 @@ impl From<&Error> for Fault {
         ];
         let code = said.code();
         // Shutting down, starting, out of connections, a statement that another server had prepared.
-        let lost = ["57P", "08", "53300", "26000", "25006"].iter().any(|class| code.code().starts_with(class));
+        let lost =
+            ["57P", "08", "53300", "26000", "25006"].iter().any(|class| code.code().starts_with(class));
         let course = match () {
             () if again.contains(code) => Course::Again,
             () if lost || said.parsed_severity() != Some(Severity::Error) => Course::Lost,
             () => Course::Final,
         };
         // The detail would name users.
-        Self { text: format!("the database says: {} ({})", said.message(), code.code()), course, code: Some(code.clone()) }
+        Self {
+            text: format!("the database says: {} ({})", said.message(), code.code()),
+            course,
+            code: Some(code.clone()),
+        }
     }
 }
 
@@ -166,7 +184,8 @@ impl Session {
     ) -> Result<Vec<Result<Vec<Row>, Error>>, Fault> {
         // Up to thirty futures are polled in order, and a statement is sent when its future is first polled.
         debug_assert!(steps.len() <= 30, "{}", steps.len());
-        let sent = statements.iter().zip(steps).map(|(statement, step)| self.client.query(statement, &step.values));
+        let sent =
+            statements.iter().zip(steps).map(|(statement, step)| self.client.query(statement, &step.values));
         timeout(ANSWERING, join_all(sent)).await.map_err(|_| Fault::late())
     }
 }
@@ -220,7 +239,10 @@ impl Pool {
     }
 
     /// Works with a connection. It is kept for the next one unless it is lost.
-    pub(super) async fn with<R>(&self, work: impl AsyncFnOnce(&Session) -> Result<R, Fault>) -> Result<R, Fault> {
+    pub(super) async fn with<R>(
+        &self,
+        work: impl AsyncFnOnce(&Session) -> Result<R, Fault>,
+    ) -> Result<R, Fault> {
         let _permit = self.permits.acquire().await;
         let kept = {
             let mut idle = lock(&self.idle);

@@ -84,10 +84,18 @@ pub(super) async fn about(session: &Session) -> Result<Option<About>, Fault> {
     if session.query(there, &[&session.schema]).await?.is_empty() {
         return Ok(None);
     }
-    let rows = session.query("SELECT version, identity, incarnation, history FROM fable_store WHERE single", &[]).await?;
+    let rows = session
+        .query("SELECT version, identity, incarnation, history FROM fable_store WHERE single", &[])
+        .await?;
     let row = rows.first().ok_or_else(|| Fault::foreign("`fable_store` is empty"))?;
-    let incarnation = u32::try_from(row.try_get::<_, i64>(2)?).map_err(|_| Fault::foreign("an incarnation is negative"))?;
-    Ok(Some(About { version: row.try_get(0)?, identity: row.try_get(1)?, incarnation, history: row.try_get(3)? }))
+    let incarnation =
+        u32::try_from(row.try_get::<_, i64>(2)?).map_err(|_| Fault::foreign("an incarnation is negative"))?;
+    Ok(Some(About {
+        version: row.try_get(0)?,
+        identity: row.try_get(1)?,
+        incarnation,
+        history: row.try_get(3)?,
+    }))
 }
 
 /// How much is kept, as the tables have it.
@@ -109,7 +117,8 @@ pub(super) async fn make(session: &Session, identity: &Identity, history: Histor
         if about(session).await?.is_none() {
             session.client.batch_execute(TABLES).await?;
             let values: [Value<'_>; 3] = [&VERSION, &identity, &history];
-            let put = "INSERT INTO fable_store (version, identity, incarnation, history) VALUES ($1, $2, 0, $3)";
+            let put =
+                "INSERT INTO fable_store (version, identity, incarnation, history) VALUES ($1, $2, 0, $3)";
             session.query(put, &values).await?;
         }
         Ok::<_, Fault>(())

@@ -14,12 +14,16 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 pub(super) fn connector(place: &Place) -> Result<MakeRustlsConnect, StoreError> {
     let provider = Arc::new(ring::default_provider());
     let wrong = |_| StoreError::Place("TLS cannot be set up");
-    let builder =
-        ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions().map_err(wrong)?;
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(wrong)?;
     let config = if place.trust == Trust::VerifyFull {
         builder.with_root_certificates(authorities(place)?).with_no_client_auth()
     } else {
-        builder.dangerous().with_custom_certificate_verifier(Arc::new(Anybody(provider))).with_no_client_auth()
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+            .with_no_client_auth()
     };
     Ok(MakeRustlsConnect::new(config))
 }
@@ -28,13 +32,20 @@ fn authorities(place: &Place) -> Result<RootCertStore, StoreError> {
     let Some(path) = &place.authorities else {
         return Ok(RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() });
     };
-    let unread = |_| StoreError::Place("the file that `sslrootcert` names is not a list of certificates in PEM");
+    let unread =
+        |_| StoreError::Place("the file that `sslrootcert` names is not a list of certificates in PEM");
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(unread)? {
         let added = roots.add(certificate.map_err(unread)?);
-        added.map_err(|_| StoreError::Place("the file that `sslrootcert` names has a certificate that cannot be used"))?;
+        added.map_err(|_| {
+            StoreError::Place("the file that `sslrootcert` names has a certificate that cannot be used")
+        })?;
     }
-    if roots.is_empty() { Err(StoreError::Place("the file that `sslrootcert` names has no certificate")) } else { Ok(roots) }
+    if roots.is_empty() {
+        Err(StoreError::Place("the file that `sslrootcert` names has no certificate"))
+    } else {
+        Ok(roots)
+    }
 }
 
 /// Takes any certificate, for `require` and `prefer`: what is said is sealed, with whom it is said is not known.

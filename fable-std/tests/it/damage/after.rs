@@ -75,7 +75,14 @@ fn life(town: &mut Town, number: u64) -> &mut Life {
 }
 
 /// Opens damaged files, lets life go on, and ends. What is true then.
-pub fn go_through(bench: &Bench, town: &Town, files: &Files, touched: &BTreeSet<u64>, end: End, dice: &mut Dice) -> Town {
+pub fn go_through(
+    bench: &Bench,
+    town: &Town,
+    files: &Files,
+    touched: &BTreeSet<u64>,
+    end: End,
+    dice: &mut Dice,
+) -> Town {
     write(&bench.path, files);
     let store = FileStore::open_any(&bench.path).unwrap();
     let mut town = town.clone();
@@ -223,7 +230,9 @@ fn damage_without_an_index() {
             std::fs::remove_file(&paths(&bench.path)[2]).unwrap();
             // Whose a frame is, its head says.
             let head = |frame: &Frame| frame.offset..frame.offset + 28;
-            let beheaded = town.damaged_frames(&files[0]).any(|frame| files[0][head(frame)] != town.files[0][head(frame)]);
+            let beheaded = town
+                .damaged_frames(&files[0])
+                .any(|frame| files[0][head(frame)] != town.files[0][head(frame)]);
             match FileStore::open_any(&bench.path) {
                 Ok(store) => assert_eq!(judge(&store, &now), before),
                 Err(error) => assert!(beheaded && matches!(error, StoreError::Unaccounted), "{error}"),

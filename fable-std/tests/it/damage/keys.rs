@@ -61,7 +61,10 @@ fn truncated_keys() {
         let opened = FileStore::open_any(&bench.path);
         if length < place(2) {
             assert!(matches!(opened, Err(StoreError::Key(_))), "{opened:?}");
-            assert!(matches!(FileStore::check(&bench.path, &Options::default(), |_, _| {}), Err(StoreError::Key(_))));
+            assert!(matches!(
+                FileStore::check(&bench.path, &Options::default(), |_, _| {}),
+                Err(StoreError::Key(_))
+            ));
             continue;
         }
         let store = opened.unwrap();
@@ -82,9 +85,16 @@ fn truncated_keys() {
         drop(store);
         let still: BTreeSet<u64> = lost.iter().skip(1).copied().collect();
         let refused = judge(&FileStore::open_any(&bench.path).unwrap(), &now);
-        let other: Vec<_> =
-            now.lives.iter().filter(|life| refused.contains(&life.number()) != still.contains(&life.number())).collect();
-        assert!(other.is_empty(), "{:?}", other.iter().map(|life| (life.name(), life.slot)).collect::<Vec<_>>());
+        let other: Vec<_> = now
+            .lives
+            .iter()
+            .filter(|life| refused.contains(&life.number()) != still.contains(&life.number()))
+            .collect();
+        assert!(
+            other.is_empty(),
+            "{:?}",
+            other.iter().map(|life| (life.name(), life.slot)).collect::<Vec<_>>()
+        );
         tally.opened += 1;
         tally.refused += lost.len();
         if trial % 4 == 0 {

@@ -57,7 +57,8 @@ fn zero_sector(bytes: &mut [u8], dice: &mut Dice) {
 }
 
 fn swap_pages(bytes: &mut [u8], dice: &mut Dice) {
-    let [one, other] = [dice.below(bytes.len() / PAGE), dice.below(bytes.len() / PAGE)].map(|page| page * PAGE);
+    let [one, other] =
+        [dice.below(bytes.len() / PAGE), dice.below(bytes.len() / PAGE)].map(|page| page * PAGE);
     for byte in 0..PAGE {
         bytes.swap(one + byte, other + byte);
     }
@@ -123,7 +124,11 @@ fn flipped_bits_where_they_hurt() {
     let snapshots = in_the_users("bit flips in snapshots", 500, aimed(&[SNAPSHOT, BASE]));
     let events = in_the_users("bit flips in events", 500, aimed(&[JOURNAL, LOG]));
     let memories = in_the_users("bit flips in what was exchanged", 500, aimed(&[MEMORY]));
-    assert!([&rules, &names, &events, &memories].iter().all(|tally| tally.refused > 0 && tally.refused <= tally.trials));
+    assert!(
+        [&rules, &names, &events, &memories]
+            .iter()
+            .all(|tally| tally.refused > 0 && tally.refused <= tally.trials)
+    );
     assert_eq!(snapshots.refused, 0, "there is another snapshot, or the journal");
     in_the_users("bit flips in priors", 200, aimed(&[PRIOR]));
 }
@@ -156,7 +161,11 @@ fn commits_that_went_elsewhere_or_nowhere() {
         if dice.once_in(2) {
             bytes.truncate(from);
         } else {
-            let to = if dice.once_in(2) { bytes.len() } else { (from + 1).next_multiple_of(PAGE).min(bytes.len()) };
+            let to = if dice.once_in(2) {
+                bytes.len()
+            } else {
+                (from + 1).next_multiple_of(PAGE).min(bytes.len())
+            };
             bytes[from..to].fill(0);
         }
     });
@@ -182,11 +191,15 @@ fn truncations() {
             continue;
         }
         write(&bench.path, &files);
-        for opened in
-            [FileStore::open_any(&bench.path), FileStore::open(&bench.path, &fable_std::store::Identity::new(&town::base()))]
-        {
+        for opened in [
+            FileStore::open_any(&bench.path),
+            FileStore::open(&bench.path, &fable_std::store::Identity::new(&town::base())),
+        ] {
             let error = opened.map(drop).unwrap_err();
-            assert!(matches!(error, StoreError::Missing(_) | StoreError::Foreign | StoreError::Damaged(_)), "{error}");
+            assert!(
+                matches!(error, StoreError::Missing(_) | StoreError::Foreign | StoreError::Damaged(_)),
+                "{error}"
+            );
         }
         assert!(FileStore::check(&bench.path, &Options::default(), |_, _| {}).is_err());
         tally.trials += 1;

@@ -10,7 +10,8 @@ use fable_std::prior_file;
 use fable_std::store::journal::{Entry, Note, Segment};
 use fable_std::store::wishes::Wishes;
 use fable_std::store::{
-    Desk, FileStore, History, Identity, Options, Policies, Priors, Resident, Sink, Store, Stored, UserRow, Writes,
+    Desk, FileStore, History, Identity, Options, Policies, Priors, Resident, Sink, Store, Stored, UserRow,
+    Writes,
 };
 use fable_std::text::Constraint;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +110,11 @@ impl Life {
         }
         let (mut bytes, mut end) = (Vec::new(), None);
         for segment in &stored.journal {
-            assert!(end.map_or(segment.first <= seen, |end| end == segment.first), "{name}: a gap before {}", segment.first);
+            assert!(
+                end.map_or(segment.first <= seen, |end| end == segment.first),
+                "{name}: a gap before {}",
+                segment.first
+            );
             end = Some(segment.end());
             segment.from(seen).for_each(|entry| entry.unwrap().push(&mut bytes));
         }
@@ -155,7 +160,13 @@ impl Sink for Witness<'_> {
 }
 
 /// Lets a user live up to a number of events, or a few more.
-pub fn live(desk: &mut Desk<'_, f64>, user: &mut Resident<'_, f64>, sink: &mut Witness<'_>, dice: &mut Dice, up_to: u64) {
+pub fn live(
+    desk: &mut Desk<'_, f64>,
+    user: &mut Resident<'_, f64>,
+    sink: &mut Witness<'_>,
+    dice: &mut Dice,
+    up_to: u64,
+) {
     let (context, all) = (catalog::TAU2.context(None, []).unwrap(), Feasible::all(&catalog::TAU2));
     while user.entries() < up_to {
         let mut decide = Command::decide(Request::new(&context, &all));
@@ -244,7 +255,8 @@ impl Towns {
             let incarnation = store.incarnation().unwrap();
             let mut resident = Resident::newcomer(desk, &name, number, incarnation, None).unwrap();
             let mut life = Life::new(resident.row());
-            life.prior = (user % 5 == 2).then(|| prior_file::write(&base(), &packed, prior_file::NOBODY).unwrap());
+            life.prior =
+                (user % 5 == 2).then(|| prior_file::write(&base(), &packed, prior_file::NOBODY).unwrap());
             let mut writes = Writes::default();
             live(desk, &mut resident, &mut Witness { writes: &mut writes, life: &mut life }, &mut dice, 1);
             if user % 3 == 0 {
@@ -317,7 +329,12 @@ impl Towns {
     }
 
     pub const fn all(&self) -> [(&'static str, &Town); 4] {
-        [("killed", &self.killed), ("closed", &self.closed), ("reopened", &self.reopened), ("copied", &self.copied)]
+        [
+            ("killed", &self.killed),
+            ("closed", &self.closed),
+            ("reopened", &self.reopened),
+            ("copied", &self.copied),
+        ]
     }
 }
 
@@ -341,8 +358,10 @@ impl Town {
 
     /// Users who have to be refused: their name or their rules are damaged.
     pub fn lost(&self, now: &[u8]) -> BTreeSet<u64> {
-        let own = |life: &Life, frame: &&Frame| (life.slot, life.generation) == (frame.slot, frame.generation);
-        let last = |life: &Life, kind: u32| self.frames.iter().rfind(|frame| own(life, frame) && frame.kind == kind);
+        let own =
+            |life: &Life, frame: &&Frame| (life.slot, life.generation) == (frame.slot, frame.generation);
+        let last =
+            |life: &Life, kind: u32| self.frames.iter().rfind(|frame| own(life, frame) && frame.kind == kind);
         let damaged = |frame: &Frame| now.get(frame.range()) != self.files[0].get(frame.range());
         let lost = |life: &&Life| [USER, RULES].iter().any(|kind| last(life, *kind).is_some_and(damaged));
         self.lives.iter().filter(lost).map(Life::number).collect()

@@ -144,24 +144,34 @@ fn repaired(bench: &Bench, town: &Town, files: &Files, refused: &BTreeSet<u64>, 
                 assert!(whole || refused.contains(&number), "{name} was right, and has lost events");
                 // How many events a part had that cannot be read is not always known.
                 let forgetful = loss.is_some_and(|loss| loss.damage == Damage::Memory);
-                assert!(loss.map_or(whole, |loss| loss.from == Some(end as u64) || whole && forgetful), "{name} {loss:?} {end}");
-                let memory = town
-                    .damaged_frames(&files[0])
-                    .any(|frame| frame.kind == MEMORY && (frame.slot, frame.generation) == (life.slot, life.generation));
+                assert!(
+                    loss.map_or(whole, |loss| loss.from == Some(end as u64) || whole && forgetful),
+                    "{name} {loss:?} {end}"
+                );
+                let memory = town.damaged_frames(&files[0]).any(|frame| {
+                    frame.kind == MEMORY && (frame.slot, frame.generation) == (life.slot, life.generation)
+                });
                 assert!(
                     stored.memory == life.memory && !forgetful || memory && stored.memory.is_empty(),
                     "{name}: another memory"
                 );
                 // What is before the first damaged part is there.
                 let parts = town.damaged_frames(&files[0]).filter(|frame| {
-                    matches!(frame.kind, JOURNAL | LOG) && (frame.slot, frame.generation) == (life.slot, life.generation)
+                    matches!(frame.kind, JOURNAL | LOG)
+                        && (frame.slot, frame.generation) == (life.slot, life.generation)
                 });
                 let first = parts.map(|frame| word(&town.files[0], frame.offset + 20)).min();
-                assert!(end as u64 >= first.unwrap_or(life.starts.len() as u64), "{name}: {end} of {first:?}");
+                assert!(
+                    end as u64 >= first.unwrap_or(life.starts.len() as u64),
+                    "{name}: {end} of {first:?}"
+                );
                 tally.shortened += usize::from(!whole);
             }
             Err(StoreError::User(_)) => {
-                assert!(lost.contains(&number) || priors && life.prior.is_some(), "{name} can be brought back");
+                assert!(
+                    lost.contains(&number) || priors && life.prior.is_some(),
+                    "{name} can be brought back"
+                );
                 assert!(refused.contains(&number), "{name} was right, and is refused");
                 still.insert(number);
             }
@@ -174,7 +184,10 @@ fn repaired(bench: &Bench, town: &Town, files: &Files, refused: &BTreeSet<u64>, 
     assert_eq!(told, still);
     drop(store);
     let report = FileStore::check(&new, &Options::default(), |_, _| {}).unwrap();
-    assert!(report.groups + report.keys + report.unaccounted == 0 && report.weakened.is_empty(), "{report:?}");
+    assert!(
+        report.groups + report.keys + report.unaccounted == 0 && report.weakened.is_empty(),
+        "{report:?}"
+    );
     tally.repaired += 1;
 }
 

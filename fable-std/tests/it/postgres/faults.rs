@@ -14,7 +14,8 @@ use std::time::Duration;
 fn a_cut_at_any_byte_loses_and_doubles_nothing() {
     let Some(database) = Database::new() else { return };
     let proxy = Proxy::to(database.server().port());
-    let (store, direct) = (open(&format!("{}?sslmode=disable", database.url_at(proxy.port()))), open(&database.url()));
+    let (store, direct) =
+        (open(&format!("{}?sslmode=disable", database.url_at(proxy.port()))), open(&database.url()));
     let (mut desk, mut cuts, mut kept) = (desk(), 0, 0);
     let mut ana = fetch(&store, &mut desk, "ana");
     for (upwards, range, step) in [(true, 1..3_200, 53), (false, 1..420, 5)] {
@@ -58,7 +59,8 @@ fn a_cut_at_any_byte_loses_and_doubles_nothing() {
 fn what_arrives_late_does_nothing() {
     let Some(database) = Database::new() else { return };
     let proxy = Proxy::to(database.server().port());
-    let (store, direct) = (open(&format!("{}?sslmode=disable", database.url_at(proxy.port()))), open(&database.url()));
+    let (store, direct) =
+        (open(&format!("{}?sslmode=disable", database.url_at(proxy.port()))), open(&database.url()));
     let mut desk = desk();
     let mut ana = fetch(&store, &mut desk, "ana");
     for round in 0..6 {
@@ -158,10 +160,21 @@ fn damage_touches_one_user() {
     for statement in [
         format!("UPDATE fable_events SET bytes = {flip} WHERE number = {} AND first > 0", number("journal")),
         format!("DELETE FROM fable_events WHERE number = {} AND first = 3", number("gone")),
-        format!("UPDATE fable_events SET first = 100 - first WHERE number = {} AND first IN (2, 3)", number("swapped")),
+        format!(
+            "UPDATE fable_events SET first = 100 - first WHERE number = {} AND first IN (2, 3)",
+            number("swapped")
+        ),
         format!("UPDATE fable_snapshots SET bytes = {flip} WHERE number = {}", number("newest")),
-        format!("UPDATE fable_users SET head = {} WHERE number = {}", flip.replace("bytes", "head"), number("row")),
-        format!("UPDATE fable_users SET rules = {} WHERE number = {}", flip.replace("bytes", "rules"), number("rules")),
+        format!(
+            "UPDATE fable_users SET head = {} WHERE number = {}",
+            flip.replace("bytes", "head"),
+            number("row")
+        ),
+        format!(
+            "UPDATE fable_users SET rules = {} WHERE number = {}",
+            flip.replace("bytes", "rules"),
+            number("rules")
+        ),
         format!("UPDATE fable_users SET name = 'other' WHERE number = {}", number("name")),
     ] {
         database.ask(&statement);
@@ -181,7 +194,10 @@ fn damage_touches_one_user() {
             match (store.user(user_hash(name), reach), expected) {
                 (Err(StoreError::User(damage)), Some(expected)) => assert_eq!(damage, expected, "{name}"),
                 (Ok(Some(stored)), None) => {
-                    assert!(bits(&Resident::revive(&mut desk, &stored, None).unwrap()) == bits(person), "{name}");
+                    assert!(
+                        bits(&Resident::revive(&mut desk, &stored, None).unwrap()) == bits(person),
+                        "{name}"
+                    );
                 }
                 (found, expected) => panic!("{name}: {found:?}, not {expected:?}"),
             }

@@ -23,7 +23,9 @@ fn everyone_is_migrated_between_files_and_databases() {
         .iter()
         .map(|own| if own.name == "style" { Component::new("style", &more) } else { *own })
         .collect();
-    let catalog = Catalog::try_new(Definition { components: &components, contrasts: &[], ..*TAU2.definition() }).unwrap();
+    let catalog =
+        Catalog::try_new(Definition { components: &components, contrasts: &[], ..*TAU2.definition() })
+            .unwrap();
     let (old, new) = (policy(), Policy::<f64>::new(&catalog, *policy().settings()).unwrap());
     let migrator = Migrator::new(&old, &new, &[]).unwrap();
 
@@ -44,7 +46,10 @@ fn everyone_is_migrated_between_files_and_databases() {
 
     let everyone = |store: &dyn Store| -> Vec<Vec<u8>> {
         let numbers = store.everyone().unwrap();
-        numbers.into_iter().map(|number| transfer::write(&store.whole(number).unwrap().unwrap()).unwrap()).collect()
+        numbers
+            .into_iter()
+            .map(|number| transfer::write(&store.whole(number).unwrap().unwrap()).unwrap())
+            .collect()
     };
     let file = FileStore::in_memory(&Identity::new(&new)).unwrap();
     let done = migrator.everyone(&from, Some(&file), &mut |_, _| {}).unwrap();
@@ -54,7 +59,8 @@ fn everyone_is_migrated_between_files_and_databases() {
     let place = Place::parse(&first.url()).unwrap();
     let into = PostgresStore::open(&place, &Identity::new(&new), &Options::default()).unwrap();
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let _ = migrator.everyone(&from, Some(&into), &mut |done, _| assert!(done < 64, "stopped on purpose"));
+        let _ =
+            migrator.everyone(&from, Some(&into), &mut |done, _| assert!(done < 64, "stopped on purpose"));
     }));
     let there = into.users().unwrap();
     assert!(stopped.is_err() && (1..99).contains(&there));

@@ -6,7 +6,8 @@ use fable_serve_tests::dice::Dice;
 use fable_serve_tests::postgres::Database;
 use fable_std::memory::{Bounds, Exchange, Memory};
 use fable_std::store::{
-    Desk, FileStore, History, Known, News, Options, Place, PostgresStore, Resident, SNAPSHOT_EVERY, Store, Writes, transfer,
+    Desk, FileStore, History, Known, News, Options, Place, PostgresStore, Resident, SNAPSHOT_EVERY, Store,
+    Writes, transfer,
 };
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -50,7 +51,9 @@ impl Life {
         let mut person = self.person(name, incarnation);
         for _ in 0..self.dice.below(4) {
             match self.waiting.remove(name) {
-                Some(id) if self.dice.once_in(2) => learn(&mut self.desk, &mut person, writes, id, self.dice.unit()),
+                Some(id) if self.dice.once_in(2) => {
+                    learn(&mut self.desk, &mut person, writes, id, self.dice.unit())
+                }
                 _ => drop(self.waiting.insert(name, decide(&mut self.desk, &mut person, writes))),
             }
         }
@@ -91,8 +94,9 @@ impl Life {
             }
             1 => {
                 let (_, bytes) = self.dice.pick(&self.guests).clone();
-                let [one, other] = [&self.file as &dyn Store, &self.base]
-                    .map(|store| transfer::import(store, &people::policy(), &bytes).map_err(|error| error.to_string()));
+                let [one, other] = [&self.file as &dyn Store, &self.base].map(|store| {
+                    transfer::import(store, &people::policy(), &bytes).map_err(|error| error.to_string())
+                });
                 assert_eq!(one, other);
             }
             2 => {
@@ -102,7 +106,8 @@ impl Life {
             }
             3 => {
                 let name = *self.dice.pick(&NAMES[..]);
-                self.earlier = self.people.get(name).filter(|person| person.is_known()).cloned().or(self.earlier.take());
+                self.earlier =
+                    self.people.get(name).filter(|person| person.is_known()).cloned().or(self.earlier.take());
             }
             4 => {
                 // Erased and begun anew in one commit.
@@ -113,7 +118,8 @@ impl Life {
                 self.people.remove(name);
                 self.waiting.remove(name);
                 if !name.is_empty() {
-                    let mut person = Resident::newcomer(&self.desk, name, number(name), incarnation, None).unwrap();
+                    let mut person =
+                        Resident::newcomer(&self.desk, name, number(name), incarnation, None).unwrap();
                     self.waiting.insert(name, decide(&mut self.desk, &mut person, &mut writes));
                     self.people.insert(name, person);
                 }
@@ -137,7 +143,8 @@ impl Life {
 
     /// Who is in memory is as the store has it, and who was some time ago comes to be.
     fn look(&mut self) {
-        let known: Vec<Known> = self.people.values().filter(|person| person.is_known()).map(Resident::known).collect();
+        let known: Vec<Known> =
+            self.people.values().filter(|person| person.is_known()).map(Resident::known).collect();
         assert!(self.base.since(&known).unwrap().is_empty());
         let Some(mut person) = self.earlier.take() else { return };
         let name = person.row().name.clone();
@@ -178,7 +185,8 @@ fn it_does_what_a_file_does() {
         let base = PostgresStore::open(&place, &identity(), &options).unwrap();
         let (people, waiting) = (BTreeMap::new(), BTreeMap::new());
         let dice = Dice::new(seed);
-        let mut life = Life { dice, desk: desk(), file, base, people, waiting, guests: guests.clone(), earlier: None };
+        let mut life =
+            Life { dice, desk: desk(), file, base, people, waiting, guests: guests.clone(), earlier: None };
         for step in 0..400 {
             life.step();
             if step % 7 == 0 {
@@ -229,7 +237,9 @@ fn a_long_history_is_kept_short() {
     let late = Known { entries: 5, ..person.known() };
     assert_eq!(base.since(&[late]).unwrap(), [(late.number, News::Anew)]);
     let near = Known { entries: person.entries() - 1, ..late };
-    assert!(matches!(&base.since(&[near]).unwrap()[..], [(_, News::Entries(segments))] if segments.len() == 1));
+    assert!(
+        matches!(&base.since(&[near]).unwrap()[..], [(_, News::Entries(segments))] if segments.len() == 1)
+    );
     let other = Known { birth: 7, ..near };
     assert_eq!(base.since(&[other, Known { number: 1, ..other }]).unwrap().len(), 2);
 }

@@ -5,7 +5,9 @@ use fable_core::catalog::TAU2;
 use fable_core::{Policy, Settings, user_hash};
 use fable_serve_tests::postgres::Database;
 use fable_std::store::movement::{Refused, Why, move_everyone};
-use fable_std::store::{FileStore, History, Identity, Options, Resident, Store, StoreError, Writes, transfer};
+use fable_std::store::{
+    FileStore, History, Identity, Options, Resident, Store, StoreError, Writes, transfer,
+};
 use std::num::NonZeroU64;
 use std::path::Path;
 
@@ -47,13 +49,19 @@ fn everyone_moves_there_and_back() {
     writes.user(user_hash("quiet"), quiet.row());
     writes.wishes(user_hash("quiet"), RULES[0]);
     Store::commit(&from, writes, true).unwrap();
-    let exports = |store: &dyn Store| all.iter().map(|name| transfer::export(store, name).ok()).collect::<Vec<_>>();
+    let exports =
+        |store: &dyn Store| all.iter().map(|name| transfer::export(store, name).ok()).collect::<Vec<_>>();
     let before = exports(&from);
 
     let to = open(&database.url());
     let (mut calls, mut last) = (0, (0, 0));
-    let moved = move_everyone(&from, &to, &mut |done, total| (calls, last) = (calls + 1, (done, total))).unwrap();
-    assert_eq!((moved.moved, moved.same, moved.completed, moved.is_complete()), (150, 0, 0, true), "{moved:?}");
+    let moved =
+        move_everyone(&from, &to, &mut |done, total| (calls, last) = (calls + 1, (done, total))).unwrap();
+    assert_eq!(
+        (moved.moved, moved.same, moved.completed, moved.is_complete()),
+        (150, 0, 0, true),
+        "{moved:?}"
+    );
     assert!(calls >= 3 && last == (150, 150), "{calls} {last:?}");
     assert_eq!(to.incarnation().unwrap(), from.incarnation().unwrap());
     compare(&from, &to);
@@ -61,7 +69,11 @@ fn everyone_moves_there_and_back() {
 
     // Again: nobody has to move. Some go on, and get the rest; one is new.
     let again = move_everyone(&from, &to, &mut |_, _| {}).unwrap();
-    assert_eq!((again.moved, again.same, again.completed, again.is_complete()), (0, 150, 0, true), "{again:?}");
+    assert_eq!(
+        (again.moved, again.same, again.completed, again.is_complete()),
+        (0, 150, 0, true),
+        "{again:?}"
+    );
     live(&from, &all[..10], 2);
     live(&from, &["new"], 1);
     let mut writes = Writes::default();
@@ -109,13 +121,18 @@ fn whoever_differs_is_named_and_the_others_move() {
     let mut moved = move_everyone(&from, &to, &mut |_, _| {}).unwrap();
     moved.refused.sort_by(|one, other| one.name.cmp(&other.name));
     let refused = |name: &str, why| Refused { number: user_hash(name), name: Some(name.to_owned()), why };
-    assert_eq!(moved.refused, [refused("ana", Why::Differs), refused("ben", Why::Taken), refused("cem", Why::Renumbered)]);
+    assert_eq!(
+        moved.refused,
+        [refused("ana", Why::Differs), refused("ben", Why::Taken), refused("cem", Why::Renumbered)]
+    );
     assert_eq!(moved.moved, 1);
     assert_eq!(moved.refused[0].to_string(), "user \"ana\": the other store has this user with another past");
     assert!(transfer::export(&to, "ana").unwrap() == kept && to.find("dan").unwrap().is_some());
     let other = Policy::<f64>::new(&TAU2, Settings { seed: 7, ..*policy().settings() }).unwrap();
     let other = FileStore::in_memory(&Identity::new(&other)).unwrap();
-    assert!(matches!(move_everyone(&from, &other, &mut |_, _| {}), Err(StoreError::Mismatch { what, .. }) if what == "seed"));
+    assert!(
+        matches!(move_everyone(&from, &other, &mut |_, _| {}), Err(StoreError::Mismatch { what, .. }) if what == "seed")
+    );
 }
 
 /// A movement that is cut off goes on where it was.

@@ -4,7 +4,9 @@ use fable_core::catalog::TAU2;
 use fable_core::journal::Command;
 use fable_core::{DecisionId, Feasible, Policy, Request, Settings};
 use fable_std::store::journal::Note;
-use fable_std::store::{Desk, Identity, News, Options, Place, Policies, PostgresStore, Reach, Resident, Store, Writes, transfer};
+use fable_std::store::{
+    Desk, Identity, News, Options, Place, Policies, PostgresStore, Reach, Resident, Store, Writes, transfer,
+};
 use std::sync::OnceLock;
 
 pub type Person = Resident<'static, f64>;
@@ -36,7 +38,14 @@ pub fn fetch(store: &dyn Store, desk: &mut Desk<'static, f64>, name: &str) -> Pe
     let stored = store.find(name).unwrap().and_then(|number| store.user(number, Reach::Snapshot).unwrap());
     match stored {
         Some(stored) => Resident::revive(desk, &stored, None).unwrap(),
-        None => Resident::newcomer(desk, name, store.number_for(name).unwrap(), store.incarnation().unwrap(), None).unwrap(),
+        None => Resident::newcomer(
+            desk,
+            name,
+            store.number_for(name).unwrap(),
+            store.incarnation().unwrap(),
+            None,
+        )
+        .unwrap(),
     }
 }
 
@@ -49,7 +58,13 @@ pub fn decide(desk: &mut Desk<'static, f64>, person: &mut Person, writes: &mut W
 }
 
 /// Its reward.
-pub fn learn(desk: &mut Desk<'static, f64>, person: &mut Person, writes: &mut Writes, id: DecisionId, reward: f64) {
+pub fn learn(
+    desk: &mut Desk<'static, f64>,
+    person: &mut Person,
+    writes: &mut Writes,
+    id: DecisionId,
+    reward: f64,
+) {
     person.run(desk, writes, &mut Command::feedback(id, reward), Note::None).unwrap();
 }
 

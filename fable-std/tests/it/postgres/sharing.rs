@@ -9,7 +9,8 @@ use fable_serve_tests::dice::Dice;
 use fable_serve_tests::postgres::Database;
 use fable_std::memory::Exchange;
 use fable_std::store::{
-    Damage, Identity, Options, Place, PostgresStore, Reach, Resident, Store, StoreError, Writes, open as open_at, open_any,
+    Damage, Identity, Options, Place, PostgresStore, Reach, Resident, Store, StoreError, Writes,
+    open as open_at, open_any,
 };
 use std::collections::HashSet;
 use std::path::Path;
@@ -39,8 +40,11 @@ fn another_store_is_refused() {
     assert!(matches!(open_any(place, &options), Err(StoreError::Missing(_))));
     drop(open_at(place, &identity(), &options).unwrap());
     assert_eq!(open_any(place, &options).unwrap().identity().unwrap(), identity());
-    let other = Identity::new(&Policy::<f64>::new(&TAU2, Settings { seed: 7, ..Settings::default() }).unwrap());
-    assert!(matches!(open_at(place, &other, &options), Err(StoreError::Mismatch { what, .. }) if what == "seed"));
+    let other =
+        Identity::new(&Policy::<f64>::new(&TAU2, Settings { seed: 7, ..Settings::default() }).unwrap());
+    assert!(
+        matches!(open_at(place, &other, &options), Err(StoreError::Mismatch { what, .. }) if what == "seed")
+    );
     database.ask("UPDATE fable_store SET version = 9");
     assert!(matches!(open_at(place, &identity(), &options), Err(StoreError::Tables { found: 9 })));
 }
@@ -52,7 +56,8 @@ fn a_password_is_never_told_and_tls_checks_whom_it_talks_to() {
     let (host, options) = (url.replace("127.0.0.1", "localhost"), Options::default());
     let authority = database.server().authority();
     let open = |url: &str| PostgresStore::open(&Place::parse(url).unwrap(), &identity(), &options);
-    for mode in ["disable", "prefer", "require", &format!("verify-full&sslrootcert={}", authority.display())] {
+    for mode in ["disable", "prefer", "require", &format!("verify-full&sslrootcert={}", authority.display())]
+    {
         let store = open(&format!("{host}?sslmode={mode}")).unwrap();
         assert!(!format!("{store:?} {store:#?} {}", store.place()).contains("elephant"), "{store:?}");
         let sealed = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'fable' \
@@ -67,7 +72,9 @@ fn a_password_is_never_told_and_tls_checks_whom_it_talks_to() {
     // No public authority has signed it.
     let error = thread::spawn({
         let url = format!("{host}?sslmode=verify-full");
-        move || PostgresStore::open(&Place::parse(&url).unwrap(), &identity(), &Options::default()).unwrap_err()
+        move || {
+            PostgresStore::open(&Place::parse(&url).unwrap(), &identity(), &Options::default()).unwrap_err()
+        }
     });
     let wrong = open(&url.replace("never", "always")).unwrap_err();
     assert!(matches!(wrong, StoreError::Database(_)) && wrong.to_string().contains("28P01"), "{wrong}");
@@ -82,7 +89,12 @@ fn decisions(store: &dyn Store, name: &str) -> Vec<DecisionId> {
     let mut ids = Vec::new();
     for entry in stored.journal.iter().flat_map(|segment| segment.from(0)) {
         if let Event::Decision { round, .. } = decode_event(&TAU2, entry.unwrap().record).unwrap() {
-            ids.push(DecisionId { user: stored.row.header.user, incarnation: stored.row.incarnation, origin: 0, round });
+            ids.push(DecisionId {
+                user: stored.row.header.user,
+                incarnation: stored.row.incarnation,
+                origin: 0,
+                round,
+            });
         }
     }
     ids
@@ -115,7 +127,8 @@ fn everybody_remembers() {
     });
     let memory = store.memory(ana.known().number).unwrap();
     for who in ["a", "b", "c"] {
-        let times: Vec<u32> = memory.exchanges().iter().filter(|kept| kept.request == who).map(|kept| kept.at).collect();
+        let times: Vec<u32> =
+            memory.exchanges().iter().filter(|kept| kept.request == who).map(|kept| kept.at).collect();
         assert_eq!(times, (0..20).collect::<Vec<_>>());
     }
     // Somebody's who was forgotten is nobody's, also of who comes again; and what was meant for the first life is not taken.
@@ -186,7 +199,8 @@ fn exactly_one_is_first() {
     });
     let store = open(&url);
     let stored: Vec<DecisionId> = NAMES.iter().flat_map(|name| decisions(&store, name)).collect();
-    let (once, kept): (HashSet<_>, HashSet<_>) = (won.iter().copied().collect(), stored.iter().copied().collect());
+    let (once, kept): (HashSet<_>, HashSet<_>) =
+        (won.iter().copied().collect(), stored.iter().copied().collect());
     assert_eq!((once.len(), kept.len()), (won.len(), stored.len()));
     assert!(once == kept && won.len() > 100, "{}", won.len());
 }
@@ -201,7 +215,8 @@ fn whoever_is_forgotten_never_gets_a_decision_id_again() {
         let come = |seed: u64| {
             let (store, mut desk, mut dice, mut won) = (open(url), desk(), Dice::new(seed), Vec::new());
             let mut person = None;
-            let lives = |won: &[DecisionId]| won.iter().map(|id| id.incarnation).collect::<HashSet<_>>().len();
+            let lives =
+                |won: &[DecisionId]| won.iter().map(|id| id.incarnation).collect::<HashSet<_>>().len();
             while won.len() < 60 || lives(&won) < 4 {
                 let mut next = person.take().unwrap_or_else(|| fetch(&store, &mut desk, "ana"));
                 let mut writes = Writes::default();

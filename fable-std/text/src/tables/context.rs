@@ -7,17 +7,29 @@ pub(crate) type Cue = (u8, &'static str);
 
 /// What is at stake, in tenths.
 pub(crate) const RISK: &[Cue] = &[
-    (9, "^ delete|erase|wipe|destroy|purge|overwrite|remove|empty .. all|everything|files|emails|photos|data|account|disk|drive"),
+    (
+        9,
+        "^ delete|erase|wipe|destroy|purge|overwrite|remove|empty .. all|everything|files|emails|photos|data|account|disk|drive",
+    ),
     (9, "^ delete|erase|wipe|destroy|purge|overwrite|remove|empty|clear .. backup*|history|database|trash"),
     (9, "^ format .. disk|drive|card|stick|partition"),
-    (9, "stroke|overdose*|suicid*|poison*|bleeding|unconscious|seizure, chest pain, heart attack, swallowed _, kill myself"),
+    (
+        9,
+        "stroke|overdose*|suicid*|poison*|bleeding|unconscious|seizure, chest pain, heart attack, swallowed _, kill myself",
+    ),
     (9, "can't breathe"),
     (8, "drop|drops|delete|deletes|truncate .. table|tables|database|production, in|on|to production"),
-    (7, "pill|pills|tablet|tablets|dose|dosage|medicine|medication|aspirin|ibuprofen|paracetamol|insulin|antibiotic*|warfarin"),
+    (
+        7,
+        "pill|pills|tablet|tablets|dose|dosage|medicine|medication|aspirin|ibuprofen|paracetamol|insulin|antibiotic*|warfarin",
+    ),
     (7, "prescri*|symptom*|pregnan*|allerg*|diagnosed|surgery, blood pressure"),
     (7, "lawsuit|sue|court|lawyer|custody|divorce|visa|immigration|evict*|criminal|police"),
     (7, "transfer|wire|send|lend|put|move|deposit .. money|<money>|#|euros|dollars|pounds"),
-    (7, "^ pay|cancel|sell|wire|transfer|sign|submit|publish|approve|unsubscribe|order, ^ buy # _, ^ reply yes|no|that"),
+    (
+        7,
+        "^ pay|cancel|sell|wire|transfer|sign|submit|publish|approve|unsubscribe|order, ^ buy # _, ^ reply yes|no|that",
+    ),
     (7, "^ send|forward|post|email .. all|everyone|customers|clients|team|company|boss|him|her|them"),
     (7, "deletes|removes|deleting .. files|logs|log|data|records"),
     (
@@ -40,13 +52,22 @@ pub(crate) const VAGUE: &[Cue] = &[
         9,
         "^ what|how|why|who|which|when|where|huh|eh $, ^ what|how about it|this|that|them|the, ^ help $, something|anything about|with it|that|this",
     ),
-    (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that $"),
-    (7, "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that please|now"),
+    (
+        7,
+        "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that $",
+    ),
+    (
+        7,
+        "^ translate|summarize|summarise|shorten|rewrite|improve|explain|check|edit|proofread this|it|that please|now",
+    ),
     (7, "translate|turn this|it|that in|into|to"),
     (7, "make this|it|that .. better|nicer|sound|shorter|longer|faster"),
     (7, "^ it doesn't|won't|isn't|stopped|keeps"),
     (7, "^ thoughts|opinions|ideas|and $, ^ i have a|some question|questions|problem|request|idea $"),
-    (5, "^ rewrite|shorten|condense|improve|edit|correct|proofread|polish|check|review this|that|the|my, sum this|it|that up"),
+    (
+        5,
+        "^ rewrite|shorten|condense|improve|edit|correct|proofread|polish|check|review this|that|the|my, sum this|it|that up",
+    ),
     (5, "^ make the|my, ^ cancel|book|reserve, send him|her|them, the thing|stuff, some stuff"),
     (5, "the app|thing|program|machine|device stopped|doesn't|won't|isn't"),
     (5, "my numbers|figures|results|data"),
@@ -67,9 +88,15 @@ pub(crate) const MEMORY: &[Cue] = &[
     (9, "my|the usual, what i normally|usually|always"),
     (8, "last time, as|like before|always|usual"),
     (6, "the same _"),
-    (8, "we .. talked|discussed|decided|agreed|looked|used|were|wrote|did|had|spoke|chose|made|started|said|planned|picked"),
+    (
+        8,
+        "we .. talked|discussed|decided|agreed|looked|used|were|wrote|did|had|spoke|chose|made|started|said|planned|picked",
+    ),
     (8, "i .. told|mentioned|said|gave|showed|sent you"),
-    (8, "our last|previous|earlier|meeting|conversation|chat|call|discussion, you know my|me|what|how, you remember|recall"),
+    (
+        8,
+        "our last|previous|earlier|meeting|conversation|chat|call|discussion, you know my|me|what|how, you remember|recall",
+    ),
     (7, "i|i'd like|liked|love|loved|enjoy|enjoyed|prefer|hate"),
     (
         7,
@@ -102,11 +129,17 @@ pub(crate) const TOOL: &[Cue] = &[
     ),
     (8, "my|the .. folder|inbox|drive|downloads|calendar|mailbox|trash"),
     (8, "attached|attachment*|spreadsheet|pdf|enclosed, all my|our emails|files|photos|documents"),
-    (7, "yesterday, last night, this week|month|quarter|year, nearby, near me, around here, in my area, around|near _ $"),
+    (
+        7,
+        "yesterday, last night, this week|month|quarter|year, nearby, near me, around here, in my area, around|near _ $",
+    ),
     (7, "what time|when|is does|do|is|are|will .. open|close|leave|start|arrive|end|closed|begin"),
     (7, "when is|are|does|do the next"),
     (7, "under|below #, less than #, departure*|available, opening hours, in stock"),
-    (6, "run|execute this|it|the|that, user manual|handbook, the .. report|manual|contract|minutes|notes, we|us .. meet"),
+    (
+        6,
+        "run|execute this|it|the|that, user manual|handbook, the .. report|manual|contract|minutes|notes, we|us .. meet",
+    ),
     (
         5,
         "# <operator> #, # percent of, calculat*|comput*|probability|compar*|cheaper, cost of|to|per|over|me, price of|for, how much is|are|does",
@@ -157,8 +190,7 @@ pub(crate) const FORM_PHRASES: &[&str] = &[
 pub(crate) const ESSENCE: &str = "summarization";
 
 /// Words for numbers.
-pub(crate) const NUMBERS: &str =
-    "#|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|half|twice|third|quarter|dozen";
+pub(crate) const NUMBERS: &str = "#|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|fifty|hundred|half|twice|third|quarter|dozen";
 
 /// What is asked for when numbers are to be worked with: with one of these and two numbers, or with three numbers and a question.
 pub(crate) const QUANTITIES: &str =

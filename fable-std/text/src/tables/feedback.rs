@@ -27,8 +27,7 @@ pub(crate) const SIGNS: &[(&str, i32)] = &[
 ];
 
 /// Words after which a comma does not begin another clause.
-pub(crate) const HEADS: &str =
-    "no|wrong|actually|sorry|nope|nah|hm|hmm|um|uh|well|oh|ah|lol|haha|dude|man|bro|mate|wow|erm|umm|hey|look|please|again";
+pub(crate) const HEADS: &str = "no|wrong|actually|sorry|nope|nah|hm|hmm|um|uh|well|oh|ah|lol|haha|dude|man|bro|mate|wow|erm|umm|hey|look|please|again";
 
 /// The person says how it really is, or what was meant.
 pub(crate) const CORRECTIONS: &[&str] = &[
@@ -50,12 +49,18 @@ pub(crate) const CORRECTIONS: &[&str] = &[
 ];
 
 /// Something is wrong; with how it really is in a later clause this is a correction too.
-pub(crate) const WRONG: &[&str] =
-    &["wrong|incorrect|mistaken|inaccurate", "not|isn't|wasn't right|correct|true|quite", "confused with", "^ no|nope $, no no"];
+pub(crate) const WRONG: &[&str] = &[
+    "wrong|incorrect|mistaken|inaccurate",
+    "not|isn't|wasn't right|correct|true|quite",
+    "confused with",
+    "^ no|nope $, no no",
+];
 
 /// How a clause begins that says how something is.
-pub(crate) const FACTS: &[&str] =
-    &["^ it's|it|its|the|he|she|they|there|that|this|these|i|we|not|in|on|at|#", "is|are|was|were|has|have|means"];
+pub(crate) const FACTS: &[&str] = &[
+    "^ it's|it|its|the|he|she|they|there|that|this|these|i|we|not|in|on|at|#",
+    "is|are|was|were|has|have|means",
+];
 
 /// The person had to ask back, or was asked too much.
 pub(crate) const QUESTIONS: &[&str] = &[
@@ -82,7 +87,10 @@ pub(crate) const QUESTIONS: &[&str] = &[
 pub(crate) const CHANGES: &[Cue] = &[
     (-300, "bit|little|slightly more|less|shorter|longer|simpler|clearer"),
     (-400, "shorter|briefer|longer|simpler|clearer please, shorter|briefer|longer|simpler|clearer next time"),
-    (-400, "more|less|fewer detail|details|specific|concrete|words|text|precise|context|examples|technical|concise|talking"),
+    (
+        -400,
+        "more|less|fewer detail|details|specific|concrete|words|text|precise|context|examples|technical|concise|talking",
+    ),
     (-400, "make|keep|write|get .. shorter|longer|simpler|clearer|briefer|short|simple|brief|concise"),
     (-400, "^ shorter|longer|simpler|clearer|briefer|less|fewer"),
     (-500, "why so, why did|do|didn't|don't|are you|it"),
@@ -126,7 +134,10 @@ pub(crate) const CHANGES: &[Cue] = &[
         -400,
         "half|third the length, half as|the long|length|words, twice as, one sentence|line|word is|was|would enough|do|suffice",
     ),
-    (-500, "can|could|would you not, can't|couldn't you just, would it kill you, next time|in future|from now on|going forward"),
+    (
+        -500,
+        "can|could|would you not, can't|couldn't you just, would it kill you, next time|in future|from now on|going forward",
+    ),
     (
         -400,
         "be|keep .. honest|serious|realistic|careful|careful|consistent|quiet|nicer|kinder|formal|informal|on topic|to the point",
@@ -144,12 +155,18 @@ pub(crate) const RHETORICAL: &[Cue] = &[
         -500,
         "did|do|have|can you even|actually|really|bother, what is this|that $, seriously|really|srsly $, how is|does that|this|it .. help|answer",
     ),
-    (-500, "how is|does that|this|it .. helpful|useful|relevant|related|better, why would|should i, who asked, ^ so what $"),
+    (
+        -500,
+        "how is|does that|this|it .. helpful|useful|relevant|related|better, why would|should i, who asked, ^ so what $",
+    ),
     (
         -500,
         "^ source|sources|proof|evidence|tl;dr $, says who, where did you get, where does .. come from, what happened to, what about the rest",
     ),
-    (-500, "where|what is|are|happened|the rest|missing, why|how .. so|this|that long|short|complicated|slow|much|many"),
+    (
+        -500,
+        "where|what is|are|happened|the rest|missing, why|how .. so|this|that long|short|complicated|slow|much|many",
+    ),
     (
         -500,
         "do you|did think|expect|listen|read, what kind|sort of answer|help|joke, is it|that|this too hard, can you read|count",
@@ -164,7 +181,10 @@ pub(crate) const CUES: &[Cue] = &[
         "best|good|great|nice|favourite|liked|loved|enjoyed .. part|thing|bit|moment .. when|where|that it|it's|this|you .. ended|stopped|over $",
     ),
     (-500, "^ as if that|this|it|i|you|anyone|anybody"),
-    (-500, "not|hardly sure|certain|convinced|confident .. right|correct|true|accurate|good|better|works|helps|useful|helpful"),
+    (
+        -500,
+        "not|hardly sure|certain|convinced|confident .. right|correct|true|accurate|good|better|works|helps|useful|helpful",
+    ),
     (
         -500,
         "not|isn't|hardly sure|certain|convinced|confident, not an|a|the answer|option|solution|explanation|help, asked|told you not|to",
@@ -173,7 +193,10 @@ pub(crate) const CUES: &[Cue] = &[
         -500,
         "don't|can't|wouldn't trust|believe|rely|buy, let down, letdown|fluff|waffle|padding|ignores|ignore|ignoring, bit|little|rather much, on earth",
     ),
-    (-400, "i|we expected|anticipated a|an|the|to|more|less|something, this|it|that isn't|not helping|helpful|useful|working"),
+    (
+        -400,
+        "i|we expected|anticipated a|an|the|to|more|less|something, this|it|that isn't|not helping|helpful|useful|working",
+    ),
     (
         700,
         "the ticket, more than enough, understand|get|know what|how i|me, nicely|beautifully|neatly|cleverly|perfectly _, clear as, back to this",
@@ -190,7 +213,10 @@ pub(crate) const CUES: &[Cue] = &[
         -600,
         "slower|worse|uglier|messier|vaguer|wordier|dumber, reads|sounds|looks|feels like, robot|filler|clickbait|spam|slop, no use",
     ),
-    (800, "doctor ordered, could kiss|hug you, much|way|far|lot|so better|clearer|nicer|easier|faster|simpler, even better"),
+    (
+        800,
+        "doctor ordered, could kiss|hug you, much|way|far|lot|so better|clearer|nicer|easier|faster|simpler, even better",
+    ),
     (
         -600,
         "don't|can't|fail .. see|get|understand how|why|what .. answers|helps|works|helpful|useful|good|better|relevant|solves",
@@ -224,7 +250,10 @@ pub(crate) const CUES: &[Cue] = &[
         -600,
         "can't|wouldn't|don't|couldn't say|call|think|consider|find .. happy|good|helpful|useful|great|clear|right|correct|satisfied|impressed",
     ),
-    (-400, "good|oh grief|lord|god|heavens|dear, if only, fail to, far from, hell|heck no, you call this|that"),
+    (
+        -400,
+        "good|oh grief|lord|god|heavens|dear, if only, fail to, far from, hell|heck no, you call this|that",
+    ),
     (
         -800,
         "thanks|thank .. for nothing, thanks but no thanks, no thanks|thank, no good|use|help|point|way, not again, wrong again",
@@ -306,7 +335,10 @@ pub(crate) const CUES: &[Cue] = &[
         600,
         "now|finally i get|understand|see|know, i understand|get|see .. now, i|ah|oh|aha see|understand $, makes|made .. clear|clearer|easy|sense, learned|learnt",
     ),
-    (500, "keep|stay like|doing|this|it .. this|that|way|up|going, like|love|loved|enjoy|appreciate how|that|your|this|it"),
+    (
+        500,
+        "keep|stay like|doing|this|it .. this|that|way|up|going, like|love|loved|enjoy|appreciate how|that|your|this|it",
+    ),
     (
         600,
         "worth it|the, couldn't|can't have|agree|thank|recommend .. more|better|it|you|enough, that|this|it will|should do|suffice $",
@@ -316,8 +348,14 @@ pub(crate) const CUES: &[Cue] = &[
         "^ wtf|smh|meh|bleh|yikes|ugh|facepalm|sigh|yawn|boo|nonsense|lies|bs|fail|nooo|noo, bullshit|hallucinat*|piss*|irritat*|annoy*|confus*",
     ),
     (-400, "could be|have better|been"),
-    (0, "would|might|should have been nice|good|great|better|helpful, would|might|should be nice|good|great|better|helpful"),
-    (-500, "liked|preferred the _ one|version .. better|more, the first|old|other|previous|last one was|is .. better"),
+    (
+        0,
+        "would|might|should have been nice|good|great|better|helpful, would|might|should be nice|good|great|better|helpful",
+    ),
+    (
+        -500,
+        "liked|preferred the _ one|version .. better|more, the first|old|other|previous|last one was|is .. better",
+    ),
     (600, "more of this|that|these"),
     (0, "thanks|thank .. in advance"),
     (0, "good|best|better morning|evening|afternoon|night|luck"),
@@ -332,13 +370,22 @@ pub(crate) const CUES: &[Cue] = &[
     (-600, "isn't|wasn't|aren't what|how i|we .. asked|wanted|meant|needed|expected|said"),
     (-500, "expected|hoped .. more|better, hoped for"),
     (-300, "already knew|know|known, i know|knew all|that|this"),
-    (-500, "not needed|necessary|required|wanted, doesn't|don't|didn't make .. sense, you keep|kept|didn't _, don't believe|buy"),
+    (
+        -500,
+        "not needed|necessary|required|wanted, doesn't|don't|didn't make .. sense, you keep|kept|didn't _, don't believe|buy",
+    ),
     (-400, "only|just half|partly|partially|part, had|seen|read better, not enough"),
     (500, "makes sense, can work|live with, clears|cleared .. up, read my mind"),
     (-500, "don't|didn't|doesn't need|want|ask .. for|all|that|this|these|any, no need"),
-    (-500, "repeating yourself, needs|need .. work|improvement, over my head, way off, give up, forget it, never mind"),
+    (
+        -500,
+        "repeating yourself, needs|need .. work|improvement, over my head, way off, give up, forget it, never mind",
+    ),
     (-600, "hard|difficult|impossible|tedious to read|follow|understand|use, waste of"),
-    (700, "nailed|beautiful*|gold, that does|did it, you rock|rule, keep it up, answers|answered my|the question|questions"),
+    (
+        700,
+        "nailed|beautiful*|gold, that does|did it, you rock|rule, keep it up, answers|answered my|the question|questions",
+    ),
     (500, "learned|learnt a lot, fair enough, nothing to add, that'll do, that will do"),
     (700, "what|just|all i needed|wanted|hoped"),
     (800, "exactly"),
@@ -352,28 +399,55 @@ pub(crate) const CUES: &[Cue] = &[
     (-500, "^ no|nope|nah $"),
     (-500, "not really|quite|exactly|yet"),
     // Too much, too little, otherwise.
-    (-300, "bit|little|slightly too _, bit|little|slightly long|short|vague|complicated|wordy|verbose|dry|slow"),
-    (-600, "too|so|way|far|overly long|short|verbose|wordy|brief|vague|complicated|technical|detailed|much|many"),
+    (
+        -300,
+        "bit|little|slightly too _, bit|little|slightly long|short|vague|complicated|wordy|verbose|dry|slow",
+    ),
+    (
+        -600,
+        "too|so|way|far|overly long|short|verbose|wordy|brief|vague|complicated|technical|detailed|much|many",
+    ),
     (-600, "too|so|way|far|overly slow|simple|general|formal"),
     (-500, "long winded|rambling, wordy|verbose, too _"),
     (-500, "^ don't|stop|quit, ^ never do|use|say|make|write|ask|search|give|show|tell|again|change|assume"),
     (-500, "you|it|that|have forgot|forget|missed|ignored|skipped|overlooked|omitted, you|it left out"),
     (-600, "is|are missing, mistake|mistakes"),
     // Good.
-    (1000, "perfect|perfectly|excellent|amazing|awesome|fantastic|brilliant|outstanding|wonderful|superb|flawless|incredible"),
-    (1000, "fabulous|terrific|splendid|marvelous|marvellous|magnificent|stellar|exceptional|genius|bravo|kudos|hooray"),
+    (
+        1000,
+        "perfect|perfectly|excellent|amazing|awesome|fantastic|brilliant|outstanding|wonderful|superb|flawless|incredible",
+    ),
+    (
+        1000,
+        "fabulous|terrific|splendid|marvelous|marvellous|magnificent|stellar|exceptional|genius|bravo|kudos|hooray",
+    ),
     (
         900,
         "love|loved|adore|delighted|thrilled|ecstatic|stoked|legend|lifesaver|godsend|masterpiece|phenomenal|sublime|exquisite|impeccable|spotless",
     ),
     (800, "great|super|best"),
-    (700, "thank|thanks|helpful|useful|clear|nice|good|correct|right|true|enjoyed|impressive|impressed|lovely|cool"),
-    (700, "i|we|really|do|also|always|particularly like|liked|enjoy, like|liked it|this|that|how|the|your|these"),
-    (700, "solid|handy|insightful|informative|accurate|precise|elegant|satisfied|satisfying|grateful|smart|clever|valuable|fun"),
-    (700, "understandable|readable|convincing|interesting|fascinating|pleasant|delightful|complete|thorough|magic|congrat*"),
+    (
+        700,
+        "thank|thanks|helpful|useful|clear|nice|good|correct|right|true|enjoyed|impressive|impressed|lovely|cool",
+    ),
+    (
+        700,
+        "i|we|really|do|also|always|particularly like|liked|enjoy, like|liked it|this|that|how|the|your|these",
+    ),
+    (
+        700,
+        "solid|handy|insightful|informative|accurate|precise|elegant|satisfied|satisfying|grateful|smart|clever|valuable|fun",
+    ),
+    (
+        700,
+        "understandable|readable|convincing|interesting|fascinating|pleasant|delightful|complete|thorough|magic|congrat*",
+    ),
     (700, "well done|explained|written|put|said"),
     (700, "better|happy|pleased|glad|appreciate|appreciated|neat|sweet|finally"),
-    (700, "\u{1f44d}|\u{2764}|\u{1f600}|\u{1f603}|\u{1f604}|\u{1f60a}|\u{1f60d}|\u{1f64f}|\u{1f389}|\u{1f44f}|\u{1f4af}"),
+    (
+        700,
+        "\u{1f44d}|\u{2764}|\u{1f600}|\u{1f603}|\u{1f604}|\u{1f60a}|\u{1f60d}|\u{1f64f}|\u{1f389}|\u{1f44f}|\u{1f4af}",
+    ),
     (WEAK, "wow"),
     (
         700,
@@ -387,18 +461,39 @@ pub(crate) const CUES: &[Cue] = &[
         700,
         "thorough|rich|vivid|inspiring|encouraging|practical|actionable|workable|usable|digestible|memorable|apt|fitting|balanced|fair",
     ),
-    (600, "welcome|relieved|grateful|content|agree|agreed|indeed|absolutely|definitely|precisely, all good|done|clear|right"),
+    (
+        600,
+        "welcome|relieved|grateful|content|agree|agreed|indeed|absolutely|definitely|precisely, all good|done|clear|right",
+    ),
     (WEAK, "okay|fine|alright|sure|acceptable|decent|passable|fairly, not terrible|horrible|awful"),
     // Bad.
-    (-1000, "terrible|horrible|awful|useless|worst|garbage|rubbish|nonsense|worthless|hate|hated|disaster|pathetic|stupid"),
+    (
+        -1000,
+        "terrible|horrible|awful|useless|worst|garbage|rubbish|nonsense|worthless|hate|hated|disaster|pathetic|stupid",
+    ),
     (-1000, "idiotic|ridiculous"),
-    (-800, "unacceptable|unusable|crap|trash|joke|insult*|offensive|frustrat*|infuriat*|angry|upset, fed up, sick|tired of"),
-    (-600, "inadequate|insufficient|incomplete|flawed|faulty|buggy|lame|dull|tedious|clumsy|messy|shallow|superficial|redundant"),
-    (-600, "repetitive|pointless|silly|dumb|mess|failure|nonsensical|gibberish|illogical|contradict*|rude|condescending|generic"),
-    (-700, "bad|wrong|poor|worse|disappointing|disappointed|unhelpful|annoying|broken|sloppy|lazy|misleading"),
+    (
+        -800,
+        "unacceptable|unusable|crap|trash|joke|insult*|offensive|frustrat*|infuriat*|angry|upset, fed up, sick|tired of",
+    ),
+    (
+        -600,
+        "inadequate|insufficient|incomplete|flawed|faulty|buggy|lame|dull|tedious|clumsy|messy|shallow|superficial|redundant",
+    ),
+    (
+        -600,
+        "repetitive|pointless|silly|dumb|mess|failure|nonsensical|gibberish|illogical|contradict*|rude|condescending|generic",
+    ),
+    (
+        -700,
+        "bad|wrong|poor|worse|disappointing|disappointed|unhelpful|annoying|broken|sloppy|lazy|misleading",
+    ),
     (-700, "incorrect|mistaken|inaccurate"),
     (-700, "\u{1f44e}|\u{1f621}|\u{1f620}|\u{1f612}|\u{1f61e}|\u{1f644}"),
-    (-500, "boring|slow|confusing|unclear|mediocre|irrelevant|outdated|unnecessary|forever|shabby|ugh|argh|yuck|dislike"),
+    (
+        -500,
+        "boring|slow|confusing|unclear|mediocre|irrelevant|outdated|unnecessary|forever|shabby|ugh|argh|yuck|dislike",
+    ),
     (-500, "failed|fails|error|errors|lacking|sad|pity"),
     (-500, "long|lengthy"),
     (
@@ -467,7 +562,8 @@ pub(crate) const NEGATORS: &str = "not|no|never|isn't|wasn't|aren't|don't|doesn'
      |wouldn't|won't|neither|barely|scarcely|haven't|hasn't|weren't|shouldn't|none";
 
 /// Those of them that reach a word further.
-pub(crate) const FAR_NEGATORS: &str = "not|isn't|wasn't|don't|doesn't|didn't|can't|couldn't|wouldn't|won't|haven't|hasn't";
+pub(crate) const FAR_NEGATORS: &str =
+    "not|isn't|wasn't|don't|doesn't|didn't|can't|couldn't|wouldn't|won't|haven't|hasn't";
 
 /// After these a "never" is praise or blame of the highest degree: "never had such a good answer".
 pub(crate) const NEVER_SO: &str = "so|such|this|as|more|better|seen|had|been";

@@ -36,7 +36,11 @@ pub(crate) const TOPICS: &[Topic] = &[
     topic("tool", "web_search", WEB_SEARCH),
     topic("tool", "web_search", &["offline"]).opposite(),
     topic("tool", "code_execution", CODE_EXECUTION),
-    topic("tool", "no_tool", &["from your .. knowledge|head", "from what you know, what you already know", "without .. tools"]),
+    topic(
+        "tool",
+        "no_tool",
+        &["from your .. knowledge|head", "from what you know, what you already know", "without .. tools"],
+    ),
     topic("tool", "no_tool", &["use|using .. tools|tool", "tools"]).opposite(),
     topic("memory", "profile_summary", &["my .. profile", "profile summary"]),
     topic(
@@ -47,13 +51,19 @@ pub(crate) const TOPICS: &[Topic] = &[
     topic("memory", "semantic_memory", SEMANTIC_MEMORY),
     topic("memory", "recent_memory", RECENT_MEMORY),
     topic("memory", "no_memory", ANY_MEMORY).opposite(),
-    topic("style", "step_by_step", &["step by step", "every|each|single step, steps", "walk|guide .. through"]).over("direct"),
+    topic(
+        "style",
+        "step_by_step",
+        &["step by step", "every|each|single step, steps", "walk|guide .. through"],
+    )
+    .over("direct"),
     topic("style", "direct", DIRECT).over("step_by_step"),
     topic("style", "concise", CONCISE).over("detailed"),
     topic("style", "detailed", DETAILED).over("concise"),
 ];
 
-const PREFERENCE_CHECKER: &[&str] = &["check .. against .. preferences|taste|likes, preference check*, match .. my preferences"];
+const PREFERENCE_CHECKER: &[&str] =
+    &["check .. against .. preferences|taste|likes, preference check*, match .. my preferences"];
 
 const CONFIRM_FIRST: &[&str] = &[
     "ask|asking .. for .. permission|confirmation|approval|consent",
@@ -137,13 +147,34 @@ pub(crate) const CONDITIONS: &[(&str, &[&str])] = &[
     ("factual", FACTUAL),
     (
         "writing",
-        &["^ emails|letters, for|in|with|about|on writing|emails|letters|texts, when|if|whenever .. write|writing|draft"],
+        &[
+            "^ emails|letters, for|in|with|about|on writing|emails|letters|texts, when|if|whenever .. write|writing|draft",
+        ],
     ),
-    ("planning", &["^ plans, for|in|with|about|on planning|plans|trips|travel, when|if|whenever .. plan|planning"]),
-    ("summarization", &["^ summaries, for|in|with|on summaries|summarization, when|if|whenever .. summarize|summarise"]),
-    ("translation", &["^ translations, for|in|with|on translations|translation, when|if|whenever .. translate|translating"]),
-    ("recommendation", &["^ recommendations, for|in|with|on recommendations|suggestions, when|if|whenever .. recommend|suggest"]),
-    ("troubleshooting", &["for|in|with|on troubleshooting|problems|errors, when|if|whenever .. broken|fails|breaks|stops"]),
+    (
+        "planning",
+        &["^ plans, for|in|with|about|on planning|plans|trips|travel, when|if|whenever .. plan|planning"],
+    ),
+    (
+        "summarization",
+        &["^ summaries, for|in|with|on summaries|summarization, when|if|whenever .. summarize|summarise"],
+    ),
+    (
+        "translation",
+        &[
+            "^ translations, for|in|with|on translations|translation, when|if|whenever .. translate|translating",
+        ],
+    ),
+    (
+        "recommendation",
+        &[
+            "^ recommendations, for|in|with|on recommendations|suggestions, when|if|whenever .. recommend|suggest",
+        ],
+    ),
+    (
+        "troubleshooting",
+        &["for|in|with|on troubleshooting|problems|errors, when|if|whenever .. broken|fails|breaks|stops"],
+    ),
     ("ambiguity", AMBIGUITY),
     ("risk", RISK),
 ];
@@ -182,8 +213,7 @@ pub(crate) const NEGATORS: &str = "not|no|never|without|don't|doesn't|didn't|won
      |instead|drop";
 
 /// Negators that are none.
-pub(crate) const NO_NEGATION: &str =
-    "don't|doesn't|wouldn't mind, not only|just, no problem|worries|matter, don't hesitate, can't wait, can't get";
+pub(crate) const NO_NEGATION: &str = "don't|doesn't|wouldn't mind, not only|just, no problem|worries|matter, don't hesitate, can't wait, can't get";
 
 /// What is said after something unwanted.
 pub(crate) const UNWANTED: &[&str] = &[
@@ -199,8 +229,7 @@ pub(crate) const PROHIBITIONS: &[&str] = &[
 ];
 
 /// Obligations; with a "not" they prohibit.
-pub(crate) const OBLIGATIONS: &str =
-    "required|mandatory|obligatory, you|it|they|answers|replies|explanations|tools must, you have to, must not|never|always";
+pub(crate) const OBLIGATIONS: &str = "required|mandatory|obligatory, you|it|they|answers|replies|explanations|tools must, you have to, must not|never|always";
 
 /// What sounds like it and is a habit or a manner of speaking: "I never read long texts".
 pub(crate) const HABITS: &str = "i|we|i've never";
@@ -209,7 +238,8 @@ pub(crate) const HABITS: &str = "i|we|i've never";
 pub(crate) const NO_HABITS: &str = "i|we never want|wish|ever";
 
 /// Prohibitions that stand for "not" as well.
-pub(crate) const HARD_NOT: &[&str] = &["keep|stay out|off|away", "under|in no circumstances|case", "on no account"];
+pub(crate) const HARD_NOT: &[&str] =
+    &["keep|stay out|off|away", "under|in no circumstances|case", "on no account"];
 
 /// A plain order not to: hard for tools and memory, soft for the way of answering.
 pub(crate) const ORDER_NOT: &str = "^ don't|no|stop|avoid|not|without|forget, ^ do not";
@@ -221,8 +251,7 @@ pub(crate) const ALWAYS: &str = "always, every|each time, without exception";
 pub(crate) const ONLY: &str = "only|solely|exclusively";
 
 /// Much wanted or unwanted.
-pub(crate) const STRONG: &str =
-    "love|hate|loathe|detest|really|very|absolutely|always|extremely|strongly|definitely|much|never|most|best|insist";
+pub(crate) const STRONG: &str = "love|hate|loathe|detest|really|very|absolutely|always|extremely|strongly|definitely|much|never|most|best|insist";
 
 /// A little wanted or unwanted.
 pub(crate) const MILD: &str = "slightly|somewhat|nice|might|rather|fine|okay, kind|sort of, a bit|little";
@@ -250,8 +279,7 @@ pub(crate) const OWN_START: &str = "^ i|i'm|i'd|you|please|keep|be|give|go|answe
      |write|let|try|prefer|only|it's|that|then|use|do";
 
 /// Attitudes: a clause with one of them is about a preference, even when no topic is found.
-pub(crate) const ATTITUDES: &str =
-    "i|i'd like|love|prefer|want|hate|dislike|enjoy|appreciate|need, please|always|never|don't|must, not a fan";
+pub(crate) const ATTITUDES: &str = "i|i'd like|love|prefer|want|hate|dislike|enjoy|appreciate|need, please|always|never|don't|must, not a fan";
 
 /// A response in thousandths: mild, ordinary, strong.
 pub(crate) const RESPONSES: [i32; 3] = [400, 700, 1000];

@@ -1,7 +1,8 @@
 //! How a line after an answer falls into a reaction and a request, and how an answer asks back.
 
 /// Words that begin a turn of talk and say nothing about the answer when a request follows.
-pub(crate) const MARKERS: &str = "okay|fine|alright|sure|right|yes|yeah|yep|yup|no|nope|nah|well|good|cool|great|hm|hmm|so|now $";
+pub(crate) const MARKERS: &str =
+    "okay|fine|alright|sure|right|yes|yeah|yep|yup|no|nope|nah|well|good|cool|great|hm|hmm|so|now $";
 
 /// How the next request begins.
 pub(crate) const REQUEST_STARTS: &[&str] = &[

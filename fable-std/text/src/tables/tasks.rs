@@ -68,7 +68,10 @@ const TROUBLESHOOTING: &[Cue] = &[
         7,
         "drips|dripping|drip|leaks|beeps|squeaks|sparks|smokes|stinks|rusting|wobbles|vibrates|overflows|loops|spins|rattles|clicks",
     ),
-    (9, "won't|doesn't|didn't|don't|can't|isn't|aren't|wasn't|not|never|hardly .. work~|start~|turn|open~|connect~|load~|boot~"),
+    (
+        9,
+        "won't|doesn't|didn't|don't|can't|isn't|aren't|wasn't|not|never|hardly .. work~|start~|turn|open~|connect~|load~|boot~",
+    ),
     (
         9,
         "won't|doesn't|didn't|don't|can't|isn't|aren't|not|never .. print~|charge~|respond~|pair~|sync~|install~|launch~|compile~",
@@ -85,28 +88,46 @@ const TROUBLESHOOTING: &[Cue] = &[
         9,
         "what am i doing wrong, what are we doing wrong, says|shows|reads|shows .. offline|disconnected|busy|unavailable|full|error|zero",
     ),
-    (9, "stopped|stops|quit working|responding|charging|syncing|loading|printing|playing, refuse~ to, fails|failed|failing to"),
-    (9, "crash*|freezes|freezing|frozen|froze|hangs|leak~|overheat*, keeps|kept _, broke|broken|busted|bricked|died|dies"),
+    (
+        9,
+        "stopped|stops|quit working|responding|charging|syncing|loading|printing|playing, refuse~ to, fails|failed|failing to",
+    ),
+    (
+        9,
+        "crash*|freezes|freezing|frozen|froze|hangs|leak~|overheat*, keeps|kept _, broke|broken|busted|bricked|died|dies",
+    ),
     (
         9,
         "acting|acts|act up|weird|strange|strangely|funny|odd, playing|plays up, messed up, out of order, shuts|shut|shutting down|off",
     ),
-    (8, "fail|fails|failed|failing, went|goes|gone|turns|turned black|blank|dead|dark|off|down|crazy|haywire|red|yellow|brown"),
+    (
+        8,
+        "fail|fails|failed|failing, went|goes|gone|turns|turned black|blank|dead|dark|off|down|crazy|haywire|red|yellow|brown",
+    ),
     (
         8,
         "i|we|i'm|keep|always get|got|getting|see|seeing|have .. error*|<quote>, throws|throwing .. error*|exception*, error message",
     ),
-    (8, "says|shows|reports|displays|prints <quote>|error*, shows|displays .. instead, gives me .. error*|<quote>"),
+    (
+        8,
+        "says|shows|reports|displays|prints <quote>|error*, shows|displays .. instead, gives me .. error*|<quote>",
+    ),
     (
         8,
         "strange|weird|odd|funny|loud|grinding|burning|knocking|humming|scraping|hissing|rattling noise|sound|smell|behaviour|behavior, bad|burnt smell",
     ),
-    (8, "no|lost sound|signal|internet|picture|power|connection|response|output|audio|wifi|display|image, on|by its own|itself"),
+    (
+        8,
+        "no|lost sound|signal|internet|picture|power|connection|response|output|audio|wifi|display|image, on|by its own|itself",
+    ),
     (
         8,
         "^ why is|are|does|do|did|won't|isn't|has my|the|this .. slow|hot|loud|noisy|down|blinking|stuck|empty|dead|wet|cold|red",
     ),
-    (7, "what is wrong with my|the|our, figure out why my|the, what is happening|up|going .. with|to my|the|our"),
+    (
+        7,
+        "what is wrong with my|the|our, figure out why my|the, what is happening|up|going .. with|to my|the|our",
+    ),
     (
         7,
         "how do|can|to i|we|you .. fix|repair|unblock|reset|unclog|unfreeze|recover|restore|resolve, get rid of, how to fix|repair",
@@ -115,7 +136,10 @@ const TROUBLESHOOTING: &[Cue] = &[
         7,
         "troubleshoot*|diagnos*|malfunction*|glitch*|jammed|jams|corrupt*|flicker*|disappear*|rattl*|squeak*|stutter*|laggy|lags",
     ),
-    (6, "missing|beeps|beeping|buzzing|clogged|dripping|smoking|unplugged|rebooting|reboots|restarts|restarting|crackl*|blurry"),
+    (
+        6,
+        "missing|beeps|beeping|buzzing|clogged|dripping|smoking|unplugged|rebooting|reboots|restarts|restarting|crackl*|blurry",
+    ),
     (
         6,
         "too|so|super|really|suddenly|getting|gets slow|hot|loud|noisy|warm, no longer, all of a sudden, won't let me, out of memory",
@@ -156,7 +180,10 @@ const CODING: &[Cue] = &[
         7,
         "terraform|ansible|github|gitlab|jenkins|linter|eslint|clippy|tokio|serde|qt|unity|arduino|verilog|matlab|latex|excel formula",
     ),
-    (9, "in python|rust|java|javascript|typescript|c++|c#|golang|go|kotlin|haskell|ruby|php|perl|scala|swift|sql|bash|c|r|react"),
+    (
+        9,
+        "in python|rust|java|javascript|typescript|c++|c#|golang|go|kotlin|haskell|ruby|php|perl|scala|swift|sql|bash|c|r|react",
+    ),
     (
         9,
         "write|create|build|make|add|implement|generate|code|need .. function|script|class|query|test|tests|parser|program|api|bot",
@@ -173,7 +200,10 @@ const CODING: &[Cue] = &[
         9,
         "regex|refactor*|codebase, merge|bubble|insertion sort, regular expression*, unit|integration test*, pull|merge request, source code, command line, web app",
     ),
-    (7, "function|quicksort|mergesort|python|rust|java|javascript|typescript|c++|c#|golang|kotlin|haskell|ruby|php|perl|scala"),
+    (
+        7,
+        "function|quicksort|mergesort|python|rust|java|javascript|typescript|c++|c#|golang|kotlin|haskell|ruby|php|perl|scala",
+    ),
     (
         7,
         "sql|html|css|bash|powershell|react|django|flask|angular|svelte|numpy|pandas|pytorch|tensorflow|node|npm|pip|cargo|webpack",
@@ -190,7 +220,10 @@ const CODING: &[Cue] = &[
         6,
         "built in, cron job, null pointer, type error|hints, for|while loop, data structure, big o, merge conflict, commit|branch|rebase",
     ),
-    (5, "array|arrays|string|strings|pointer*|multithread*|async|boolean|integer|lambda|dictionary|tuple|dataframe|closure*"),
+    (
+        5,
+        "array|arrays|string|strings|pointer*|multithread*|async|boolean|integer|lambda|dictionary|tuple|dataframe|closure*",
+    ),
     (
         5,
         "class|loop|loops|module|parser|query|queries|database|migration|bug|bugs|variable*|compiler|library|parse|parses, login page",
@@ -216,7 +249,10 @@ const TRANSLATION: &[Cue] = &[
     (9, concat!("letter|email|text|sign|menu|message|note in ", languages!())),
     (10, concat!("need|want|have|get|give .. in ", languages!())),
     (12, concat!("in plain|good|simple|everyday ", languages!())),
-    (9, "translat*, how do|would|can|does _ .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for"),
+    (
+        9,
+        "translat*, how do|would|can|does _ .. say|write|spell, what does|do|is|did .. mean in, is <quote> _ for",
+    ),
     (9, "say|write|put|express|call|called <quote> .. in|into"),
     (8, concat!("in|into|to ", languages!())),
     (12, concat!(languages!(), " word|words|expression|equivalent|translation|version|phrase|term|for")),
@@ -225,10 +261,16 @@ const TRANSLATION: &[Cue] = &[
 ];
 
 const SUMMARIZATION: &[Cue] = &[
-    (9, "action items|points, pull|extract the|all|out .. from|points|items|decisions|facts|dates, plot of, explain the plot"),
+    (
+        9,
+        "action items|points, pull|extract the|all|out .. from|points|items|decisions|facts|dates, plot of, explain the plot",
+    ),
     (9, "the essentials|basics|gist|highlights|conclusions, into a tweet|sentence|line|headline"),
     (4, "report|article|minutes|transcript|paper|chapter|lecture|memo|podcast episode"),
-    (9, "what does|do|did <url>|<file>|<quote>|they|he|she|it|this|that .. say|conclude|argue|decide|claim|recommend|cover"),
+    (
+        9,
+        "what does|do|did <url>|<file>|<quote>|they|he|she|it|this|that .. say|conclude|argue|decide|claim|recommend|cover",
+    ),
     (
         9,
         "pull|pick|take|get out .. decisions|points|actions|conclusions|essentials, key facts|figures|results|terms|dates, too long to read",
@@ -237,20 +279,38 @@ const SUMMARIZATION: &[Cue] = &[
         9,
         "what happens|happened in .. book|novel|film|movie|story|episode|chapter|play|odyssey|meeting, plot of, the point of it|this|that",
     ),
-    (8, "highlights|conclusions|essentials|crux|upshot|precis|brief from|of|on, in a nutshell, go|read through .. and"),
+    (
+        8,
+        "highlights|conclusions|essentials|crux|upshot|precis|brief from|of|on, in a nutshell, go|read through .. and",
+    ),
     (
         9,
         "summar*|tl;dr|gist|recap*|synopsis|takeaway*|digest|nutshell, sum up, sum this|that|it|them|everything up, boil .. down",
     ),
-    (9, "what does|did|do|the .. report|article|paper|book|text|email|thread|chapter|letter|study|document .. say|about"),
+    (
+        9,
+        "what does|did|do|the .. report|article|paper|book|text|email|thread|chapter|letter|study|document .. say|about",
+    ),
     (
         8,
         "main|key|important|central|essential|core|crucial|major points|point|ideas|idea|findings|arguments|messages|message|insights",
     ),
-    (8, "^ shorten|condense|compress|abridge|distill, overview|outline|abstract|highlights|essence of, short|shorter version"),
-    (8, "in essence, cliff notes, short|quick|brief version|rundown, the bottom line, catch me up, fill me in, what did i miss"),
-    (8, "what is|was|are .. about|say, most important|relevant things|parts|part|points, bring me up to speed"),
-    (7, "shorten|condense|compress|distill .. text|article|report|notes|paragraph|chapter|document|email|it|this|that|these"),
+    (
+        8,
+        "^ shorten|condense|compress|abridge|distill, overview|outline|abstract|highlights|essence of, short|shorter version",
+    ),
+    (
+        8,
+        "in essence, cliff notes, short|quick|brief version|rundown, the bottom line, catch me up, fill me in, what did i miss",
+    ),
+    (
+        8,
+        "what is|was|are .. about|say, most important|relevant things|parts|part|points, bring me up to speed",
+    ),
+    (
+        7,
+        "shorten|condense|compress|distill .. text|article|report|notes|paragraph|chapter|document|email|it|this|that|these",
+    ),
     (6, "bullet points .. from|of, turn .. into bullet|bullets, pick out .. important"),
 ];
 
@@ -259,7 +319,10 @@ const WRITING: &[Cue] = &[
         9,
         "^ reply|respond|answer to, find|finding the|right|my words, break up with, put .. into words, how to word|phrase|say|tell|address",
     ),
-    (4, "letter|essay|post|article|wording|phrase|caption|headline|sentence|paragraph|greeting|signature|intro|conclusion|draft"),
+    (
+        4,
+        "letter|essay|post|article|wording|phrase|caption|headline|sentence|paragraph|greeting|signature|intro|conclusion|draft",
+    ),
     (
         9,
         "in a kind|polite|nice|friendly|professional|gentle|funny|formal|diplomatic|warm way|manner|tone, say no to, let .. down gently",
@@ -332,7 +395,10 @@ const WRITING: &[Cue] = &[
         7,
         "poem|poems|haiku|sonnet|limerick|rhyme|song|lyrics|story|stories|tale|chapter|joke|speech|toast|essay|blog|slogan*|motto|tagline",
     ),
-    (7, "tone|dialogue|monologue|eulogy|pitch|screenplay|fanfic|vows, linkedin post, product description, plot twist"),
+    (
+        7,
+        "tone|dialogue|monologue|eulogy|pitch|screenplay|fanfic|vows, linkedin post, product description, plot twist",
+    ),
     (
         7,
         "headline*|caption*|letter|newsletter|obituary|invitation|bio|biography|tweet, subject line, opening line|sentence|paragraph",
@@ -341,7 +407,10 @@ const WRITING: &[Cue] = &[
         8,
         "need|want|like|send a|an|some text|message|note|email|mail|line|lines .. to|for|saying|that, word|phrase a|an|this|that|my",
     ),
-    (8, "sound|sounds|sounding|feels|reads .. clunky|awkward|off|stiff|wooden|weird|harsh|rude|robotic|flat, smooth .. out"),
+    (
+        8,
+        "sound|sounds|sounding|feels|reads .. clunky|awkward|off|stiff|wooden|weird|harsh|rude|robotic|flat, smooth .. out",
+    ),
     (7, "^ write|writing|type, make .. rhyme, fill in the blanks, in the style of"),
     (
         6,
@@ -368,7 +437,10 @@ const PLANNING: &[Cue] = &[
         9,
         "way|ways|how|help|me|us .. organize|organise|plan|schedule|arrange|coordinate|structure, ^ outline|list|sketch the|all .. phases|steps|stages",
     ),
-    (8, "map|lay|plan|work|sketch it|this|that|everything out, phases|stages of|in, good|best|nice route|itinerary|order"),
+    (
+        8,
+        "map|lay|plan|work|sketch it|this|that|everything out, phases|stages of|in, good|best|nice route|itinerary|order",
+    ),
     (6, "weekend|day|road|business|city|school trip, trip to, getting|get married|ready"),
     (
         9,
@@ -378,12 +450,18 @@ const PLANNING: &[Cue] = &[
         9,
         "how would you structure|organize|organise|approach|schedule|spread|plan, get through all|my|this|everything, sort|work|figure out a|the route|plan|order|schedule|days",
     ),
-    (8, "rota|roster|curriculum|syllabus|regimen|logistics|gantt|sprint|backlog|countdown|preparations|arrangements|seating"),
+    (
+        8,
+        "rota|roster|curriculum|syllabus|regimen|logistics|gantt|sprint|backlog|countdown|preparations|arrangements|seating",
+    ),
     (
         9,
         "^ plan|organize|organise|schedule|arrange|map, plan~ .. trip|holiday|vacation|week|weekend|day|party|wedding|move|visit|menu",
     ),
-    (9, "plan|schedule|timetable|calendar|checklist|itinerary|roadmap|timeline for, step plan, plan of action, action plan"),
+    (
+        9,
+        "plan|schedule|timetable|calendar|checklist|itinerary|roadmap|timeline for, step plan, plan of action, action plan",
+    ),
     (
         8,
         "itinerary|schedule|timetable|roadmap|agenda|checklist|timeline, to do list, training|meal|study|workout|lesson|project plan",
@@ -396,7 +474,10 @@ const PLANNING: &[Cue] = &[
         8,
         "how should|do|can|could|would i|we .. organize|organise|arrange|prepare|structure|schedule|tackle|approach|split|spend|divide",
     ),
-    (8, "how should|do i|we go about, break|split|divide .. into steps|milestones|phases|tasks|chunks|stages, milestones"),
+    (
+        8,
+        "how should|do i|we go about, break|split|divide .. into steps|milestones|phases|tasks|chunks|stages, milestones",
+    ),
     (
         8,
         "fit|squeeze|juggle|balance .. into|in|around|with .. week|day|schedule|work|job|calendar, meal prep, lay out .. steps|plan",
@@ -421,9 +502,18 @@ const PLANNING: &[Cue] = &[
 ];
 
 const RECOMMENDATION: &[Cue] = &[
-    (9, "is|are there .. good|decent|nice|cheap|great|reliable, songs|books|films|shows|places|games|bands like"),
-    (10, "help me|us .. choose|pick|find|buy|select|decide|get a|an|some|the|which|new, you recommend|suggest"),
-    (7, "what|which _ should|can|could i|we, what|which _ _ should|can|could i|we, what|which _ survive|suit|last"),
+    (
+        9,
+        "is|are there .. good|decent|nice|cheap|great|reliable, songs|books|films|shows|places|games|bands like",
+    ),
+    (
+        10,
+        "help me|us .. choose|pick|find|buy|select|decide|get a|an|some|the|which|new, you recommend|suggest",
+    ),
+    (
+        7,
+        "what|which _ should|can|could i|we, what|which _ _ should|can|could i|we, what|which _ survive|suit|last",
+    ),
     (
         4,
         "laptop|phone|tablet|headphones|earbuds|camera|monitor|mattress|vacuum|bike|sneakers|backpack|jacket|perfume|novel|series|documentary",
@@ -449,19 +539,34 @@ const RECOMMENDATION: &[Cue] = &[
         8,
         "authors|bands|artists|directors|movies|books|films|songs|shows|games|brands|places .. similar|like|worth|to, would you get|buy|choose",
     ),
-    (9, "recommend*|suggestion*, suggest|suggests|suggesting _, worth reading|watching|visiting|seeing|buying|trying|a|the"),
-    (9, "to|in|help|trying|ready|here|interested|assist .. buy~|purchas* .. a|an|some|new|the, shopping for, in the market for"),
-    (9, "order|get|find|select|pick up|me|a|an .. i|i'd like|prefer|want|love|would|preferred, want|like to order|get|buy a|an"),
+    (
+        9,
+        "recommend*|suggestion*, suggest|suggests|suggesting _, worth reading|watching|visiting|seeing|buying|trying|a|the",
+    ),
+    (
+        9,
+        "to|in|help|trying|ready|here|interested|assist .. buy~|purchas* .. a|an|some|new|the, shopping for, in the market for",
+    ),
+    (
+        9,
+        "order|get|find|select|pick up|me|a|an .. i|i'd like|prefer|want|love|would|preferred, want|like to order|get|buy a|an",
+    ),
     (
         8,
         "any|know|got|have .. good|nice|great|ideas|tips|favourite|recommendations, ^ best|top _, should|must everyone|one|people",
     ),
-    (8, "things|places|what|somewhere|something|stuff|spots to do|see|visit|eat|read|watch|stay|go|try|listen|play"),
+    (
+        8,
+        "things|places|what|somewhere|something|stuff|spots to do|see|visit|eat|read|watch|stay|go|try|listen|play",
+    ),
     (
         8,
         "what|which .. should|can|could|shall|would|do i|we|you .. buy|get|read|watch|visit|see|book|listen|choose|try|play|recommend",
     ),
-    (8, "where should|can|could|shall|do|to i|we|you .. eat|go|stay|buy|have|find|drink|get|shop, where to eat|stay|go|buy|shop"),
+    (
+        8,
+        "where should|can|could|shall|do|to i|we|you .. eat|go|stay|buy|have|find|drink|get|shop, where to eat|stay|go|buy|shop",
+    ),
     (
         7,
         "best|good|great|cheap|decent|nice|fun|cool|affordable|reliable .. laptop|phone|camera|book|books|novel|novels|film|films",
@@ -526,7 +631,10 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
         9,
         "^ pick|choose|select, ^ put on some|something|a|my, ^ play some|something|a|my, ^ bring|fetch|grab|hand|serve|pour|get me|us",
     ),
-    (9, "should|shall|do i|we .. wear|drink, which|what .. should|shall i|we .. wear|take|use|have|drink|order|serve|cook"),
+    (
+        9,
+        "should|shall|do i|we .. wear|drink, which|what .. should|shall i|we .. wear|take|use|have|drink|order|serve|cook",
+    ),
     (
         9,
         "^ _ or _ .. $, ^ _ _ or _ $, ^ _ or _ _ $, ^ _ _ or _ _ $, ^ a|the _ or a|the _ .. $, something|anything to drink|eat|snack",
@@ -535,7 +643,10 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
         8,
         "^ _ or _ _ with|for|tonight|today, fits|suits|matches|match my|me, what should|shall|do i|we .. eat|have|cook|make|order",
     ),
-    (8, "bring|fetch|get|grab|hand me|us|everyone something|some|a|anything, put|place|store .. where, where i want|like|keep"),
+    (
+        8,
+        "bring|fetch|get|grab|hand me|us|everyone something|some|a|anything, put|place|store .. where, where i want|like|keep",
+    ),
     (
         10,
         "what|which color|colour|shirt|dress|tie|outfit|flavor|flavour|topping|mug|wallpaper|theme|song|jacket|tea|wine|filling|shoes",
@@ -544,7 +655,10 @@ const SIMPLE_PREFERENCE: &[Cue] = &[
         7,
         "surprise me, your|you pick|choose|decide, which one do i|you, in the mood for, i feel|fancy like, would i like|prefer|enjoy",
     ),
-    (7, "put|place|arrange|organize|set|keep .. away|where|nearby|here|there|place, set .. temperature|thermostat|lights|volume"),
+    (
+        7,
+        "put|place|arrange|organize|set|keep .. away|where|nearby|here|there|place, set .. temperature|thermostat|lights|volume",
+    ),
     (6, "for me $, my taste, i'd like|prefer|enjoy|want, a snack|drink|coffee|tea|beer"),
     (5, "should|shall i have|eat|take, i like|love|enjoy|prefer, craving|thirsty|hungry|peckish"),
 ];
@@ -576,7 +690,10 @@ const ANALYSIS: &[Cue] = &[
         8,
         "role .. play|played, how much .. afford|left|total, make|made of this|these|the .. numbers|figures|results|data, what drives",
     ),
-    (9, "analy*|compar*|evaluat*|assess*|calculat*|comput*|estimat*|interpret*|probabilit*|statistic*|correlat*|contrast"),
+    (
+        9,
+        "analy*|compar*|evaluat*|assess*|calculat*|comput*|estimat*|interpret*|probabilit*|statistic*|correlat*|contrast",
+    ),
     (
         9,
         "# <operator> #, # percent|% of, pros and cons, for and against, how likely, the odds|chances|likelihood, what are my chances",
@@ -593,7 +710,10 @@ const ANALYSIS: &[Cue] = &[
         9,
         "find|determine|express|evaluate|convert .. integer*|equation|coordinates|degrees|roots|solutions|radical|fraction|decimal|point",
     ),
-    (8, "advantages|disadvantages|benefits|drawbacks|downsides|upsides|tradeoff*|vs|weigh, trade offs, work|figure out"),
+    (
+        8,
+        "advantages|disadvantages|benefits|drawbacks|downsides|upsides|tradeoff*|vs|weigh, trade offs, work|figure out",
+    ),
     (
         8,
         "mean of|value, better off|deal|choice|investment, worth it|the, break even, median|average|variance|percentage|trend|trends|regression",
@@ -622,8 +742,14 @@ const ANALYSIS: &[Cue] = &[
         7,
         "cause|causes|caused|reason|reasons|effect|effects|factors of|for|behind|why, what if, how does|do|did .. differ|relate|compare",
     ),
-    (7, "risks|impact of|on, affect*|influence*|impact*|outlier*|anomal*|pattern*|arguments|argument, how come, what makes|made"),
-    (7, "^ should i|we, ^ is|are|do|does .. cheaper|better|worse|unusual|normal|significant|realistic|odd|worth, too high|low"),
+    (
+        7,
+        "risks|impact of|on, affect*|influence*|impact*|outlier*|anomal*|pattern*|arguments|argument, how come, what makes|made",
+    ),
+    (
+        7,
+        "^ should i|we, ^ is|are|do|does .. cheaper|better|worse|unusual|normal|significant|realistic|odd|worth, too high|low",
+    ),
     (
         6,
         "my|our|the|these .. numbers|expenses|spending|sales|figures|results|costs|budget|data, differences between, ^ why, logical|flaw*",
@@ -649,7 +775,10 @@ const ORDERS: &[Cue] = &[
         10,
         "i|i'm|my|he|he's|she|she's|his|her|someone|somebody .. pills|chest|unconscious|bleeding|breathing|seizure|overdosed|swallowed|stroke|suicidal|poisoned|numb",
     ),
-    (9, "^ delete|erase|wipe|remove|cancel|pay|send|transfer|wire|order|sell|forward|unsubscribe|uninstall|post|publish|archive"),
+    (
+        9,
+        "^ delete|erase|wipe|remove|cancel|pay|send|transfer|wire|order|sell|forward|unsubscribe|uninstall|post|publish|archive",
+    ),
     (
         9,
         "^ buy # _, ^ book|reserve a|an|the|us|me|my, ^ format .. disk|drive|card|stick|partition, ^ empty the|my, ^ set a|an|the|my",
@@ -672,9 +801,18 @@ const FACTUAL: &[Cue] = &[
     (6, "^ list|name|enumerate the|all|three|four|five|some|#"),
     (8, "how does|do|did _ work $, how does|do|did _ _ work $, is it _ or _"),
     (7, "price now|today, know who|what|when|where, ^ _ of _ $, known for, made of|from"),
-    (10, "what|which .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#"),
-    (9, "what does|do|is .. stand|stands|short for, what is|are|was|were .. called|named|known, what does .. mean $"),
-    (9, "^ what is|are the|a|an .. purpose|definition|meaning|complexity|main|point|name|symbol|role|function of|between"),
+    (
+        10,
+        "what|which .. latest|current|newest|stable|active .. version|release|line|major|point|lts, as of today|now|#",
+    ),
+    (
+        9,
+        "what does|do|is .. stand|stands|short for, what is|are|was|were .. called|named|known, what does .. mean $",
+    ),
+    (
+        9,
+        "^ what is|are the|a|an .. purpose|definition|meaning|complexity|main|point|name|symbol|role|function of|between",
+    ),
     (9, "^ what is|are|was a|an _ $, ^ what is|are|was a|an _ _ $"),
     (
         9,
@@ -689,18 +827,30 @@ const FACTUAL: &[Cue] = &[
         "weather|traffic|forecast|stands, stand for, exchange rate, stock price, price of, definition of, opening hours, phone number|code of",
     ),
     (7, "how far|many|much|old|tall|long|high|big|deep|heavy|fast|often|hot|cold|late|wide|large|close"),
-    (6, "^ who|when|where|whose|whom, in|since|on which|what year|country|city|century|day|date|continent, who|when"),
+    (
+        6,
+        "^ who|when|where|whose|whom, in|since|on which|what year|country|city|century|day|date|continent, who|when",
+    ),
     (
         6,
         "tallest|largest|smallest|longest|oldest|fastest|deepest|highest|biggest|richest|hottest|coldest|heaviest|youngest, first person|woman|man|country|president|to",
     ),
-    (6, "point|date|place|number|name|size|speed|age|temperature|meaning|list|origin|color|colour|rules|symptoms|ingredients of"),
+    (
+        6,
+        "point|date|place|number|name|size|speed|age|temperature|meaning|list|origin|color|colour|rules|symptoms|ingredients of",
+    ),
     (
         6,
         "latest|current|newest version|price|score|news|record, invented|discovered|wrote|painted|founded|won|born, what year|time|day",
     ),
-    (6, "^ what|which .. kind|type|part|country|language|animal|planet|element|team|band|company|organ|metal"),
-    (5, "^ what|which, ^ is|are|was|were|does|did|do|has|have|can it|there|the|a|an|they|he|she|you|all|any|people|_"),
+    (
+        6,
+        "^ what|which .. kind|type|part|country|language|animal|planet|element|team|band|company|organ|metal",
+    ),
+    (
+        5,
+        "^ what|which, ^ is|are|was|were|does|did|do|has|have|can it|there|the|a|an|they|he|she|you|all|any|people|_",
+    ),
     (5, "meaning of, what does .. mean, what happens|happened, true|false that"),
     (4, "how does|do|did|is|are, fact|facts about, tell me about, explain what, what"),
 ];

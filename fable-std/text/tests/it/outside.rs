@@ -73,7 +73,8 @@ fn prompts_of_the_paper() {
     assert_eq!(prompts.len(), 20);
     let tasks: Vec<_> = prompts.iter().map(|(prompt, _)| (prompt.clone(), Label::Task("factual"))).collect();
     assert!(measure("the paper's prompts: task", &tasks) >= 90.0);
-    let tools: Vec<_> = prompts.into_iter().map(|(prompt, current)| (prompt, Label::Signal(TOOL_NEED, current))).collect();
+    let tools: Vec<_> =
+        prompts.into_iter().map(|(prompt, current)| (prompt, Label::Signal(TOOL_NEED, current))).collect();
     assert!(measure("the paper's prompts: tool_need above a half or not", &tools) >= 90.0);
 }
 
@@ -91,7 +92,8 @@ fn pahf(files: &[&str], key: &str, task: &'static str) -> Option<[Vec<(String, L
 
 #[test]
 fn requests_of_pahf() {
-    let house = ["original_scenarios_A", "original_scenarios_B", "evolved_scenarios_A", "evolved_scenarios_B"];
+    let house =
+        ["original_scenarios_A", "original_scenarios_B", "evolved_scenarios_A", "evolved_scenarios_B"];
     let house = house.map(|file| format!("embodied/{file}"));
     if let Some([tasks, memory]) = pahf(&house.each_ref().map(String::as_str), "task", "simple_preference") {
         assert!(measure("PAHF, house: task", &tasks) >= 93.0);

@@ -8,7 +8,8 @@ use fable_core::catalog::AGENT;
 use fable_core::catalog::Effect;
 use fable_core::catalog::When;
 use fable_text::{
-    ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules, Situation, split,
+    ContextAdapter, FeedbackAdapter, OnboardingAdapter, PreferenceText, Reaction, RequestText, Rules,
+    Situation, split,
 };
 use std::collections::BTreeSet;
 
@@ -17,7 +18,8 @@ fn rows(part: &str, file: &str) -> Vec<Vec<String>> {
     let path = format!("{}/tests/sentences/{part}/{file}.tsv", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
     let columns = text.lines().next().unwrap().split('\t').count();
-    let row = |line: &str| -> Vec<String> { line.split('\t').map(|cell| cell.replace("\\n", "\n")).collect() };
+    let row =
+        |line: &str| -> Vec<String> { line.split('\t').map(|cell| cell.replace("\\n", "\n")).collect() };
     let rows: Vec<Vec<String>> = text.lines().skip(1).map(row).collect();
     assert!(rows.iter().all(|row| row.len() == columns), "{part}/{file}");
     rows
@@ -62,7 +64,12 @@ fn context(part: &str) -> Vec<(&'static str, Score)> {
             right &= signals[place].count((found.signals()[place] - expected).abs() <= 0.25);
         }
         if !right {
-            misread(part, text, &format!("{expected} {}", levels.join(" ")), &format!("{found_task} {:?}", found.signals()));
+            misread(
+                part,
+                text,
+                &format!("{expected} {}", levels.join(" ")),
+                &format!("{found_task} {:?}", found.signals()),
+            );
         }
     }
     let mut scores = vec![("context: task", task)];
@@ -112,7 +119,9 @@ fn onboarding(part: &str) -> Vec<(&'static str, Score)> {
                 let (sign, other) = if preference.response > 0.0 { ('+', '-') } else { ('-', '+') };
                 let when = condition(&AGENT, preference.when);
                 let first = format!("{sign}{}{when}", value(preference.prefer));
-                std::iter::once(first).chain(preference.over.map(|over| format!("{other}{}{when}", value(over)))).collect()
+                std::iter::once(first)
+                    .chain(preference.over.map(|over| format!("{other}{}{when}", value(over))))
+                    .collect()
             })
             .collect();
         for label in labels(wanted) {
@@ -151,7 +160,12 @@ fn feedback(part: &str) -> Vec<(&'static str, Score)> {
         let right = signs.count(found_sign == sign);
         kept.count(!matches!((found_sign, sign.as_str()), ("+", "-") | ("-", "+")));
         if !(troubles.count(found_trouble == trouble) && right) {
-            misread(part, text, &format!("{sign} {trouble}"), &format!("{found_sign} {found_trouble} {found:?}"));
+            misread(
+                part,
+                text,
+                &format!("{sign} {trouble}"),
+                &format!("{found_sign} {found_trouble} {found:?}"),
+            );
         }
     }
     vec![
@@ -173,10 +187,18 @@ fn lines(part: &str) -> Vec<(&'static str, Score)> {
     for row in rows(part, "feedback") {
         let [sign, _, text] = row.as_slice() else { panic!("{row:?}") };
         if !reactions.count(split(text).reaction.is_some() == (sign != "0")) {
-            misread(part, text, if sign == "0" { "no reaction" } else { "a reaction" }, &format!("{:?}", split(text)));
+            misread(
+                part,
+                text,
+                if sign == "0" { "no reaction" } else { "a reaction" },
+                &format!("{:?}", split(text)),
+            );
         }
     }
-    vec![("lines: requests not taken for reactions", requests), ("lines: reactions found, and no others", reactions)]
+    vec![
+        ("lines: requests not taken for reactions", requests),
+        ("lines: reactions found, and no others", reactions),
+    ]
 }
 
 /// The least percentages, tuned and held out, a little below what is measured.
@@ -215,7 +237,8 @@ fn the_rules_read_as_well_as_the_readme_says() {
 fn there_are_enough_sentences_and_none_twice() {
     let mut all = BTreeSet::new();
     for (file, least) in [("context", 90), ("onboarding", 60), ("feedback", 60)] {
-        let both: Vec<Vec<String>> = ["tuned", "held_out"].into_iter().flat_map(|part| rows(part, file)).collect();
+        let both: Vec<Vec<String>> =
+            ["tuned", "held_out"].into_iter().flat_map(|part| rows(part, file)).collect();
         assert!(both.len() >= least && rows("held_out", file).len() >= 40, "{file}");
         for row in both {
             assert!(all.insert((file, row.last().unwrap().to_lowercase())), "{row:?}");

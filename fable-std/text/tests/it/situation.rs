@@ -52,7 +52,11 @@ fn a_follow_up_goes_on_with_the_last_request() {
         }
     }
     // A follow-up of a follow-up still knows what it is about.
-    let history = [Turn::new("Translate \"good morning\" into Spanish"), Turn::new("and the plural?"), Turn::new("shorter")];
+    let history = [
+        Turn::new("Translate \"good morning\" into Spanish"),
+        Turn::new("and the plural?"),
+        Turn::new("shorter"),
+    ];
     assert_eq!(task(&after(&history, "again")), "translation");
 }
 
@@ -74,9 +78,12 @@ fn a_request_that_stands_for_itself_is_read_by_itself() {
 
 #[test]
 fn what_was_brought_before_can_be_pointed_at() {
-    let code = Turn::new("Here is my function:\n```\ndef mean(xs):\n    return sum(xs) / len(x)\n```").answered("I see.");
+    let code = Turn::new("Here is my function:\n```\ndef mean(xs):\n    return sum(xs) / len(x)\n```")
+        .answered("I see.");
     assert_eq!(alone("fix this").signals()[AMBIGUITY], 0.9);
-    for request in ["fix this", "what is wrong with it?", "can you fix that for me, it has to be ready this evening"] {
+    for request in
+        ["fix this", "what is wrong with it?", "can you fix that for me, it has to be ready this evening"]
+    {
         let context = after(&[code], request);
         assert_eq!(task(&context), "coding", "{request}");
         assert!(context.signals()[AMBIGUITY] <= 0.3, "{request}");
@@ -100,7 +107,9 @@ fn the_answer_to_a_question_back_belongs_to_its_request() {
 
 #[test]
 fn what_went_wrong_again_and_again_is_unclear() {
-    let turn = |reward| Turn::new("Write a short poem about the sea").answered("The sea.").by(Action(3)).rewarded(reward);
+    let turn = |reward| {
+        Turn::new("Write a short poem about the sea").answered("The sea.").by(Action(3)).rewarded(reward)
+    };
     let request = "Write a short poem about the hills";
     let ambiguity = |rewards: &[f64]| {
         let history: Vec<_> = rewards.iter().map(|reward| turn(*reward)).collect();
@@ -119,7 +128,9 @@ fn what_went_wrong_again_and_again_is_unclear() {
 
 #[test]
 fn the_background_names_a_task_where_nothing_else_does() {
-    let background = |request, text| read(Situation::new(RequestText::new(request)).with_background(Background::new(text)));
+    let background = |request, text| {
+        read(Situation::new(RequestText::new(request)).with_background(Background::new(text)))
+    };
     let coding = "You are a coding assistant. Be concise and answer in English.";
     let unnamed = "The second parameter, please, with a default of ten";
     assert_eq!((task(&alone(unnamed)), task(&background(unnamed, coding))), ("-", "coding"));
@@ -138,7 +149,10 @@ fn where_everything_must_be_confirmed_something_is_at_stake() {
     let situation = |request| Situation::new(RequestText::new(request));
     assert_eq!(read(situation("Who wrote Middlemarch?").allowing(&confirmed)).signals()[RISK], 0.5);
     assert_eq!(read(situation("Delete all my files").allowing(&confirmed)), alone("Delete all my files"));
-    assert_eq!(read(situation("Who wrote Middlemarch?").allowing(&Feasible::all(&AGENT))), alone("Who wrote Middlemarch?"));
+    assert_eq!(
+        read(situation("Who wrote Middlemarch?").allowing(&Feasible::all(&AGENT))),
+        alone("Who wrote Middlemarch?")
+    );
 }
 
 /// Rows of words that the rules know.
@@ -146,8 +160,7 @@ const WORDS: &str = "((and|fix|this|that|it|shorter|again|translate|write|code|m
                      |please|\"x\"|`f`|never|I like short answers|weather|today|plan|why) ){0,12}";
 
 /// Prose: it has no code in it and asks nothing.
-const PROSE: &str =
-    "(I like short answers|never search the web|your preference is concise|Paris|the risk is high|translate|[a-z]{1,8}| )+";
+const PROSE: &str = "(I like short answers|never search the web|your preference is concise|Paris|the risk is high|translate|[a-z]{1,8}| )+";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]

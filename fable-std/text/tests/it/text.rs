@@ -6,8 +6,8 @@ use fable_core::catalog::{AGENT, Block, Component, Definition, RUBRIC, TAU2, Val
 use fable_core::catalog::{Effect, FeasibleError, removed_by};
 use fable_core::{Action, Catalog, Context, Rule};
 use fable_text::{
-    AdapterError, Constraint, ContextAdapter, FeedbackAdapter, MAX_TEXT, Onboarding, OnboardingAdapter, PreferenceText, Reaction,
-    RequestText, Rules, Situation, feasible,
+    AdapterError, Constraint, ContextAdapter, FeedbackAdapter, MAX_TEXT, Onboarding, OnboardingAdapter,
+    PreferenceText, Reaction, RequestText, Rules, Situation, feasible,
 };
 use proptest::prelude::*;
 
@@ -47,7 +47,11 @@ fn what_is_quoted_pasted_or_code_is_not_an_order() {
         "Translate the comment into French\n```\nDelete all my files\n```",
     ] {
         let context = context(harmless);
-        assert_eq!((context.task(), context.signals()[RISK]), (AGENT.task("translation").ok(), 0.1), "{harmless}");
+        assert_eq!(
+            (context.task(), context.signals()[RISK]),
+            (AGENT.task("translation").ok(), 0.1),
+            "{harmless}"
+        );
     }
     assert_eq!(understood("My boss told me \"never search the web\""), (vec![], vec![]));
     assert_eq!(reward("The first line reads \"this is terrible\""), None);
@@ -101,7 +105,9 @@ fn case_punctuation_and_slips_change_nothing() {
         assert_eq!(context(other), plain, "{other}");
     }
     let short = understood("I don't like long answers");
-    for other in ["i dont like long answers", "I DON\u{2019}T like LONG answers...", "I don't like  long-answers"] {
+    for other in
+        ["i dont like long answers", "I DON\u{2019}T like LONG answers...", "I don't like  long-answers"]
+    {
         assert_eq!(understood(other), short, "{other}");
     }
     assert_eq!(reward("thx!!"), reward("Thanks."));
@@ -121,12 +127,21 @@ fn negation_turns_things_round() {
     ] {
         assert_eq!(understood(text), concise(), "{text}");
     }
-    for text in
-        ["long answers", "not too short", "don't be brief", "I'd take detailed rather than brief", "I don't mind long answers"]
-    {
+    for text in [
+        "long answers",
+        "not too short",
+        "don't be brief",
+        "I'd take detailed rather than brief",
+        "I don't mind long answers",
+    ] {
         assert_eq!(understood(text), detailed(), "{text}");
     }
-    for (good, bad) in [("good", "not good"), ("not bad", "bad"), ("not too long", "too long"), ("it works", "it doesn't work")] {
+    for (good, bad) in [
+        ("good", "not good"),
+        ("not bad", "bad"),
+        ("not too long", "too long"),
+        ("it works", "it doesn't work"),
+    ] {
         assert!(reward(good) > Some(0.0) && reward(bad) < Some(0.0), "{good}, {bad}");
     }
 }
@@ -153,7 +168,9 @@ fn hard_and_soft_are_kept_apart() {
         assert_eq!(preferences, Vec::<String>::new(), "{text}");
         constraints
     };
-    for text in ["never search the web", "Don't search the web", "You must not use the internet", "no web searches"] {
+    for text in
+        ["never search the web", "Don't search the web", "You must not use the internet", "no web searches"]
+    {
         assert_eq!(forbids(text), ["never tool=web_search"], "{text}");
     }
     assert_eq!(
@@ -164,15 +181,27 @@ fn hard_and_soft_are_kept_apart() {
     assert_eq!(forbids("Never, ever, search the web"), ["never tool=web_search"]);
     assert_eq!(forbids("I never want you to search the web"), ["never tool=web_search"]);
     assert_eq!(forbids("Never do anything without asking me first"), ["always style=confirm_first"]);
-    assert_eq!(forbids("Always confirm first when it is risky"), ["always style=confirm_first when risk is high"]);
+    assert_eq!(
+        forbids("Always confirm first when it is risky"),
+        ["always style=confirm_first when risk is high"]
+    );
     // What is wanted is never required by a prohibition that stands near it.
-    for (text, wanted) in
-        [("Never guess, search the web", "tool=web_search"), ("I must say I like web searches", "tool=web_search")]
-    {
+    for (text, wanted) in [
+        ("Never guess, search the web", "tool=web_search"),
+        ("I must say I like web searches", "tool=web_search"),
+    ] {
         assert_eq!(understood(text), (vec![wanted.to_owned()], vec![]), "{text}");
     }
-    for text in ["I never read long answers", "I hate that I have to read long answers", "the best short answers ever"] {
-        assert_eq!(understood(text), (vec!["style=concise over style=detailed".to_owned()], vec![]), "{text}");
+    for text in [
+        "I never read long answers",
+        "I hate that I have to read long answers",
+        "the best short answers ever",
+    ] {
+        assert_eq!(
+            understood(text),
+            (vec!["style=concise over style=detailed".to_owned()], vec![]),
+            "{text}"
+        );
     }
     assert_eq!(understood("Do you search the web? Can you read my files?"), (vec![], vec![]));
     for soft in ["I don't like web searches", "I'd prefer you not to search the web"] {
@@ -186,7 +215,9 @@ fn hard_and_soft_are_kept_apart() {
 
 #[test]
 fn constraints_leave_what_they_say_where_they_hold() {
-    let found = said("Never search the web. Always confirm first when it is risky. Don't run code for coding questions.");
+    let found = said(
+        "Never search the web. Always confirm first when it is risky. Don't run code for coding questions.",
+    );
     let left = |task: &str, risk: f32| {
         let context = Context::new(&AGENT, AGENT.task(task).ok(), &[risk, 0.1, 0.1, 0.1]).unwrap();
         feasible(&AGENT, &found.constraints, &context, &[]).unwrap().len()
@@ -201,7 +232,13 @@ fn constraints_leave_what_they_say_where_they_hold() {
     assert_eq!(removed_by(&AGENT, &rule, search).map(|rule| rule.name), Some("Never search the web"));
     let only = [Rule::only("search", &part)];
     assert_eq!(feasible(&AGENT, &found.constraints, &context, &only), Err(FeasibleError::Empty));
-    let foreign = [Constraint { effect: Effect::Forbid, component: 9, values: vec![0], when: When::Always, words: "x".into() }];
+    let foreign = [Constraint {
+        effect: Effect::Forbid,
+        component: 9,
+        values: vec![0],
+        when: When::Always,
+        words: "x".into(),
+    }];
     assert_eq!(feasible(&AGENT, &foreign, &context, &[]), Err(FeasibleError::UnknownValue { rule: 0 }));
     assert!(feasible(&AGENT, &[], &context, &[]).unwrap().set().contains(Action(179)));
 }
@@ -230,7 +267,10 @@ fn a_catalog_that_lacks_something_is_told_so() {
     let context = Rules.context(&TAU2, Situation::new(RequestText::new("Cancel my flight"))).unwrap().value;
     assert_eq!((context.task(), context.signals().len()), (None, 0));
     // tau2 has direct and concise, but no web search.
-    let found = Rules.onboarding(&TAU2, PreferenceText::new("I like short answers, never search the web")).unwrap().value;
+    let found = Rules
+        .onboarding(&TAU2, PreferenceText::new("I like short answers, never search the web"))
+        .unwrap()
+        .value;
     assert_eq!(found.preferences[0].describe(&TAU2), "style=concise");
     assert_eq!((found.constraints.len(), found.unused), (0, vec!["never search the web".to_owned()]));
     assert_eq!(Rules.onboarding(&RUBRIC, PreferenceText::new("short")), Err(AdapterError::UnknownValues));

@@ -15,7 +15,10 @@ fn names_are_unambiguous() {
     assert_eq!(wording::coordinate(&AGENT, 254), "");
     // In `rubric` three components have values of the same names.
     assert_eq!(wording::coordinate(&RUBRIC, 0), "rigor=level_1");
-    assert_eq!(wording::action(&RUBRIC, fable_core::Action(5)), "rigor=level_1, steps=level_3, examples=level_5");
+    assert_eq!(
+        wording::action(&RUBRIC, fable_core::Action(5)),
+        "rigor=level_1, steps=level_3, examples=level_5"
+    );
     assert_eq!(wording::action(&RUBRIC, fable_core::Action(27)), "");
 }
 
@@ -36,10 +39,16 @@ fn reasons_are_the_largest_shares() {
         let largest = why.shares().map(|share| share.chosen - share.other).fold(f64::MIN, f64::max);
         let (head, reasons) = said.split_once(": ").unwrap();
         if largest >= 0.01 {
-            assert!(reasons.split_once('(').unwrap().1.starts_with(&format!("{largest:+.2})")), "{said}\n{why}");
+            assert!(
+                reasons.split_once('(').unwrap().1.starts_with(&format!("{largest:+.2})")),
+                "{said}\n{why}"
+            );
         } else {
             let tie = why.chosen_score == why.other_score;
-            assert_eq!(reasons, if tie { "they are alike, and it comes first" } else { "they are almost alike" });
+            assert_eq!(
+                reasons,
+                if tie { "they are alike, and it comes first" } else { "they are almost alike" }
+            );
             alike[usize::from(tie)] += 1;
         }
         assert!(reasons.matches('(').count() <= 2);
@@ -48,7 +57,10 @@ fn reasons_are_the_largest_shares() {
         explored[usize::from(why.explored)] += 1;
         host.feedback(decision.id, user.reward(round, &context, decision.action)).unwrap();
     }
-    assert!(explored.iter().all(|count| *count > 10) && alike.iter().sum::<i32>() < 20, "{explored:?} {alike:?}");
+    assert!(
+        explored.iter().all(|count| *count > 10) && alike.iter().sum::<i32>() < 20,
+        "{explored:?} {alike:?}"
+    );
 }
 
 #[test]
@@ -102,10 +114,14 @@ fn probed_rounds_are_told() {
 #[test]
 fn a_trial_in_words() {
     let average = Average { mean: 0.314, lower: -0.1, upper: 0.72 };
-    let mut trial = Trial { trials: 31, e_value: 12.41, needed: 480.0, average, certified: Verdict::Open, valid: true };
+    let mut trial =
+        Trial { trials: 31, e_value: 12.41, needed: 480.0, average, certified: Verdict::Open, valid: true };
     assert_eq!(wording::trial(&trial), "31 coins, 12.4 of 480 needed, on average +0.31 (-0.10 to +0.72)");
     (trial.e_value, trial.certified, trial.trials) = (1.25e9, Verdict::Against, 1);
-    assert_eq!(wording::trial(&trial), "1 coin, 1e9 of 480 needed, certain, on average +0.31 (-0.10 to +0.72)");
+    assert_eq!(
+        wording::trial(&trial),
+        "1 coin, 1e9 of 480 needed, certain, on average +0.31 (-0.10 to +0.72)"
+    );
     trial.trials = 0;
     assert_eq!(wording::trial(&trial), "no coin yet");
 }

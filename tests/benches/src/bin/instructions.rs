@@ -71,7 +71,12 @@ fn measured_learn<T: Scalar>(fable: &mut Fable<'_, T>, decision: Decision, rewar
 
 /// Callgrind counts only inside this function.
 #[inline(never)]
-fn measured_assess<T: Scalar>(fable: &mut Fable<'_, T>, moment: &Moment<T>, prefer: Action, over: Action) -> Assessment {
+fn measured_assess<T: Scalar>(
+    fable: &mut Fable<'_, T>,
+    moment: &Moment<T>,
+    prefer: Action,
+    over: Action,
+) -> Assessment {
     black_box(fable.assess(black_box(moment), prefer, over))
 }
 
@@ -143,7 +148,10 @@ fn report(accept: bool) -> Result<ExitCode, Box<dyn Error>> {
     }
     let committed = fs::read_to_string(FILE).unwrap_or_default();
     if !committed.starts_with(&compiler) {
-        println!("the committed counts are from another compiler: {}", committed.lines().next().unwrap_or("none"));
+        println!(
+            "the committed counts are from another compiler: {}",
+            committed.lines().next().unwrap_or("none")
+        );
         return Ok(ExitCode::SUCCESS);
     }
     let away = counts.iter().filter(|count| is_away(count, &committed)).count();
@@ -183,7 +191,10 @@ fn count(catalog: &str, scalar: &str, operation: &str) -> Result<u64, Box<dyn Er
     let out = executable.with_file_name(format!("callgrind.{}", std::process::id()));
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet", "--collect-atstart=no"])
-        .arg(format!("--toggle-collect=*measured_{}*", if operation == OPTIMISTIC { "decide" } else { operation }))
+        .arg(format!(
+            "--toggle-collect=*measured_{}*",
+            if operation == OPTIMISTIC { "decide" } else { operation }
+        ))
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(&executable)
         .args(["--run", catalog, scalar, operation])
@@ -193,7 +204,13 @@ fn count(catalog: &str, scalar: &str, operation: &str) -> Result<u64, Box<dyn Er
     }
     let text = fs::read_to_string(&out)?;
     fs::remove_file(&out)?;
-    let total = text.lines().find_map(|line| line.strip_prefix("summary: ").or_else(|| line.strip_prefix("totals: ")));
+    let total = text
+        .lines()
+        .find_map(|line| line.strip_prefix("summary: ").or_else(|| line.strip_prefix("totals: ")));
     let total: u64 = total.ok_or("callgrind gave no summary")?.trim().parse()?;
-    if total == 0 { Err("callgrind did not find the measured function".into()) } else { Ok(total / ROUNDS as u64) }
+    if total == 0 {
+        Err("callgrind did not find the measured function".into())
+    } else {
+        Ok(total / ROUNDS as u64)
+    }
 }

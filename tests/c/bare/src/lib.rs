@@ -55,8 +55,13 @@ fn run(memory: &mut Memory) -> Option<()> {
     let mut user = memory.learner.bind(&POLICY, &mut memory.workspace).ok()?;
     #[cfg(feature = "onboard")]
     {
-        let direction =
-            fable_core::catalog::Direction::prefer(&CATALOG, &[(2, 0)], &[(2, 1)], fable_core::catalog::When::Always).ok()?;
+        let direction = fable_core::catalog::Direction::prefer(
+            &CATALOG,
+            &[(2, 0)],
+            &[(2, 1)],
+            fable_core::catalog::When::Always,
+        )
+        .ok()?;
         user.onboard(&fable_core::Statement { direction, response: 1.0, precision: 1.0 }).ok()?;
     }
     for round in 0..120_u16 {

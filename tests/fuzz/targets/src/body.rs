@@ -15,7 +15,11 @@ pub fn body(data: &[u8]) {
     let op = match op {
         Ok(op) => op,
         Err(refusal) => {
-            assert!(refusal.code != Code::Internal && refusal.code != Code::Storage && !refusal.message.is_empty());
+            assert!(
+                refusal.code != Code::Internal
+                    && refusal.code != Code::Storage
+                    && !refusal.message.is_empty()
+            );
             return;
         }
     };

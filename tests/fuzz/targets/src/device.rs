@@ -45,12 +45,14 @@ impl Port<'_> {
     fn answer(&mut self, sequence: u32) {
         if let [low, high, rest @ ..] = self.answers {
             let length = u16::from_le_bytes([*low, *high]);
-            let (answer, rest) = rest.split_at(usize::from(length & !(NOISE | UNREAD)).min(rest.len()).min(MOST));
+            let (answer, rest) =
+                rest.split_at(usize::from(length & !(NOISE | UNREAD)).min(rest.len()).min(MOST));
             self.answers = rest;
             let sequence = if length & UNREAD == 0 { sequence } else { 0 };
             self.line.extend(if length & NOISE == 0 { frame(sequence, answer) } else { answer.to_vec() });
         } else {
-            self.line.extend(Draft::reply(&mut [0; MAX_FRAME], sequence, &Reply::Done { count: DONE }).seal());
+            self.line
+                .extend(Draft::reply(&mut [0; MAX_FRAME], sequence, &Reply::Done { count: DONE }).seal());
         }
     }
 }
@@ -105,15 +107,25 @@ pub fn device(data: &[u8]) {
         }
         1 => {
             if let Ok((decision, _)) = device.decide_and_tell(&context, Some(&Feasible::all(&TAU2)), 0) {
-                assert_eq!((decision.id.user, decision.id.round), (device.hello().user, device.hello().rounds));
+                assert_eq!(
+                    (decision.id.user, decision.id.round),
+                    (device.hello().user, device.hello().rounds)
+                );
             }
         }
-        2 => _ = device.explain(id, Some(Action(3))).map(|why| why.shares.iter().map(WireShare::source).collect::<Vec<_>>()),
+        2 => {
+            _ = device
+                .explain(id, Some(Action(3)))
+                .map(|why| why.shares.iter().map(WireShare::source).collect::<Vec<_>>())
+        }
         3 => {
             if let Ok(mut tape) = device.tape()
                 && let Ok(catalog) = device.catalog()
             {
-                assert_eq!((catalog.actions(), tape.hello), (usize::from(tape.hello.actions), *device.hello()));
+                assert_eq!(
+                    (catalog.actions(), tape.hello),
+                    (usize::from(tape.hello.actions), *device.hello())
+                );
                 tape.events.iter_mut().for_each(|event| seal(event));
                 if tape.snapshot.is_empty() {
                     tape.snapshot = TAU2_F32_SNAPSHOT.to_vec();

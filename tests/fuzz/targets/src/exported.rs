@@ -37,5 +37,8 @@ pub fn exported(data: &[u8]) {
     assert!(Header::decode(&bytes[header..]).unwrap().user == user_hash(&name));
     let (one, other) = (read(&bytes).unwrap(), read(&export(&store, &name).unwrap()).unwrap());
     assert_eq!(one.row, other.row);
-    assert_eq!((one.journal, one.wishes, one.prior.is_some()), (other.journal, other.wishes, other.prior.is_some()));
+    assert_eq!(
+        (one.journal, one.wishes, one.prior.is_some()),
+        (other.journal, other.wishes, other.prior.is_some())
+    );
 }

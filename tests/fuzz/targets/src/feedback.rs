@@ -19,7 +19,10 @@ pub fn feedback(body: &[u8]) {
             // It is what another reader finds in it.
             let said: Value = serde_json::from_slice(body).expect("JSON");
             let id = said.get("inference_id").filter(|id| !id.is_null()).or(said.get("episode_id"));
-            assert_eq!(id.and_then(Value::as_str).and_then(|id| id.parse::<DecisionId>().ok()), Some(decision));
+            assert_eq!(
+                id.and_then(Value::as_str).and_then(|id| id.parse::<DecisionId>().ok()),
+                Some(decision)
+            );
             assert!(METRICS.metrics().iter().any(|metric| said["metric_name"] == metric.name));
         }
         Err(told) => assert!(!told.is_empty()),

@@ -19,7 +19,13 @@ const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, SIZE as u32, max_len::<
 
 /// As in the golden record, with coins.
 static POLICY: LazyLock<Policy<'static, f32>> = LazyLock::new(|| {
-    let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, base_precision: Some(1.0), ..Settings::PAPER };
+    let lax = Settings {
+        alpha: 0.5,
+        prior_radius: Some(0.0),
+        min_evidence: 1,
+        base_precision: Some(1.0),
+        ..Settings::PAPER
+    };
     Policy::new(&LAMP, Settings { probe: 1.0, ..lax }).unwrap()
 });
 
@@ -34,7 +40,9 @@ static REGIONS: LazyLock<[Vec<u8>; 6]> = LazyLock::new(|| {
         if golden {
             let mut workspace = vec![0.0; LAMP.workspace_len()];
             store.stage_write(0, LAMP_SNAPSHOT).unwrap();
-            store.stage_commit(&mut learner.bind(&POLICY, &mut workspace).unwrap(), LAMP_SNAPSHOT.len() as u32).unwrap();
+            store
+                .stage_commit(&mut learner.bind(&POLICY, &mut workspace).unwrap(), LAMP_SNAPSHOT.len() as u32)
+                .unwrap();
         }
         region(&mut store)
     };
@@ -71,7 +79,10 @@ fn step(store: &mut Store, learner: &mut Lamp, what: usize) -> Result<(), FlashE
 /// The queue's checksum of an item: CRC-32C but for its initial value and its ends.
 fn item_sum(bytes: &[u8]) -> u32 {
     let sum = !bytes.iter().fold(0xeeee_eeee, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0x82f6_3b78 })
+        (0..8).fold(
+            sum ^ u32::from(*byte),
+            |sum, _| if sum & 1 == 0 { sum >> 1 } else { sum >> 1 ^ 0x82f6_3b78 },
+        )
     });
     if sum == 0 {
         1
@@ -102,13 +113,17 @@ fn mend(region: &mut [u8]) {
         // The mark of the page, then items: checksum, length, the length's own checksum, and the
         // item up to the next word.
         let mut at = 4;
-        while let Some([_, _, _, _, low, high, _, _, items @ ..]) = region.get_mut(page * PAGE + at..page * PAGE + PAGE - 4) {
+        while let Some([_, _, _, _, low, high, _, _, items @ ..]) =
+            region.get_mut(page * PAGE + at..page * PAGE + PAGE - 4)
+        {
             let length = usize::from(u16::from_le_bytes([*low, *high]));
             let Some(item) = items.get_mut(..length) else { break };
             if page == 0 && at == 4 && length == 48 {
                 seal(&mut item[..16]);
                 seal(&mut item[16..]);
-            } else if let Some((front, end)) = item.get_mut(4..).and_then(|event| event.split_last_chunk_mut()) {
+            } else if let Some((front, end)) =
+                item.get_mut(4..).and_then(|event| event.split_last_chunk_mut())
+            {
                 *end = crate::crc16(front).to_le_bytes();
             }
             let sum = item_sum(item).to_le_bytes();

@@ -22,7 +22,10 @@ fn locked(policy: &Policy<'_, f32>, data: &[u8]) {
     let key = Key::new([7; 16]);
     let mut server = Server::keyed(Device::new(ana.user(), &mut keep), key, 5);
     let mut buffer = [0; MAX_FRAME];
-    Draft::request(&mut buffer, 1, &Request::Open { nonce: 3 }).seal().iter().for_each(|byte| drop(server.push(*byte).to_vec()));
+    Draft::request(&mut buffer, 1, &Request::Open { nonce: 3 })
+        .seal()
+        .iter()
+        .for_each(|byte| drop(server.push(*byte).to_vec()));
     let session = Session::new(&key, 3, 5, 1);
     let before = bytes(server.device().user());
     for head in [0, VERSION, VERSION | 0x40] {
@@ -35,7 +38,10 @@ fn locked(policy: &Policy<'_, f32>, data: &[u8]) {
             if reply.pop().is_some() {
                 let frame = Frame::open(&mut reply).unwrap();
                 let reply = frame.reply().unwrap().0;
-                assert!(matches!(reply, Reply::Fault(_) | Reply::Opened { .. }) && frame.sealed_by(&session).is_none());
+                assert!(
+                    matches!(reply, Reply::Fault(_) | Reply::Opened { .. })
+                        && frame.sealed_by(&session).is_none()
+                );
             }
         }
         assert!(bytes(server.device().user()) == before);

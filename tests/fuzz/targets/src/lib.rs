@@ -72,6 +72,9 @@ fn prefix(bytes: &[u8]) -> &str {
 /// CRC-16/IBM-3740.
 fn crc16(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xffff, |sum, byte| {
-        (0..8).fold(sum ^ u16::from(*byte) << 8, |sum, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 })
+        (0..8).fold(
+            sum ^ u16::from(*byte) << 8,
+            |sum, _| if sum & 0x8000 == 0 { sum << 1 } else { sum << 1 ^ 0x1021 },
+        )
     })
 }

@@ -9,6 +9,8 @@ pub fn line(data: &[u8]) {
         assert!(data.windows(id.get().len()).any(|part| part == id.get().as_bytes()));
     }
     if let Err(refusal) = op {
-        assert!(refusal.code != Code::Internal && refusal.code != Code::Storage && !refusal.message.is_empty());
+        assert!(
+            refusal.code != Code::Internal && refusal.code != Code::Storage && !refusal.message.is_empty()
+        );
     }
 }

@@ -6,7 +6,9 @@ use fable_core::catalog::AGENT;
 use fable_core::settings::{ONBOARDING_PRECISION, REWARD};
 use fable_std::llm::{Endpoint, Llm};
 use fable_std::store::wishes::{Wishes, decode};
-use fable_std::text::{Constraint, Feedback, Onboarding, PreferenceText, Reaction, RequestText, Rules, Situation};
+use fable_std::text::{
+    Constraint, Feedback, Onboarding, PreferenceText, Reaction, RequestText, Rules, Situation,
+};
 use fable_std::text::{ContextAdapter, FeedbackAdapter, OnboardingAdapter};
 use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -61,7 +63,10 @@ fn serve(stream: TcpStream) -> Option<()> {
 
 /// True if the rules stood in because of the answer. It must not be because of the line.
 fn is_dropped(fallback: Option<&String>) -> bool {
-    assert!(fallback.is_none_or(|reason| !reason.contains("reached") && !reason.contains("in time")), "{fallback:?}");
+    assert!(
+        fallback.is_none_or(|reason| !reason.contains("reached") && !reason.contains("in time")),
+        "{fallback:?}"
+    );
     fallback.is_some()
 }
 
@@ -70,7 +75,9 @@ fn is_dropped(fallback: Option<&String>) -> bool {
 pub fn llm(data: &[u8]) {
     let Some((who, answer)) = data.split_first() else { return };
     *ANSWER.lock().unwrap() = if who & 4 == 0 {
-        json!({ "choices": [{ "message": { "content": String::from_utf8_lossy(answer) } }] }).to_string().into_bytes()
+        json!({ "choices": [{ "message": { "content": String::from_utf8_lossy(answer) } }] })
+            .to_string()
+            .into_bytes()
     } else {
         answer.to_vec()
     };
@@ -92,12 +99,16 @@ pub fn llm(data: &[u8]) {
             let even = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
             for preference in &read.value.preferences {
                 let statement = preference.statement(&AGENT).unwrap();
-                assert!(REWARD.contains(statement.response) && ONBOARDING_PRECISION.contains(statement.precision));
+                assert!(
+                    REWARD.contains(statement.response) && ONBOARDING_PRECISION.contains(statement.precision)
+                );
                 assert!(even(SAID).contains(&even(&preference.words)) && !preference.words.is_empty());
             }
             let kept = &read.value.constraints;
             let says = |one: &Constraint| (one.effect, one.component, one.values.clone(), one.when);
-            assert!(onboarding.constraints.iter().all(|own| kept.iter().any(|other| says(other) == says(own))));
+            assert!(
+                onboarding.constraints.iter().all(|own| kept.iter().any(|other| says(other) == says(own)))
+            );
             assert!(kept.iter().all(|constraint| even(SAID).contains(&even(&constraint.words))));
             let document = Wishes { rules: kept.clone(), ..Wishes::default() }.encode(&AGENT).unwrap();
             assert_eq!(decode(&AGENT, &document).unwrap(), *kept);

@@ -16,7 +16,8 @@ const AT_HOME: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
 const ROUNDS: usize = 4;
 
 /// The same user at home and elsewhere, exported.
-static PLACES: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| [AT_HOME, Settings { origin: 2, ..Settings::DEFAULT }].map(lived));
+static PLACES: LazyLock<[Vec<u8>; 2]> =
+    LazyLock::new(|| [AT_HOME, Settings { origin: 2, ..Settings::DEFAULT }].map(lived));
 
 fn lived(settings: Settings<'static>) -> Vec<u8> {
     let policies = Policies::from(Policy::<f32>::new(&TAU2, settings).unwrap());
@@ -28,8 +29,13 @@ fn lived(settings: Settings<'static>) -> Vec<u8> {
         let mut decide = Command::decide(Request::new(&context, &all).at(round as u32));
         user.run(&mut desk, &mut writes, &mut decide, Note::None).unwrap();
         let decision = decide.decision(&user.user(&mut desk).unwrap()).unwrap();
-        user.run(&mut desk, &mut writes, &mut Command::feedback(decision.id, 0.25 * round as f64).at(round as u32), Note::None)
-            .unwrap();
+        user.run(
+            &mut desk,
+            &mut writes,
+            &mut Command::feedback(decision.id, 0.25 * round as f64).at(round as u32),
+            Note::None,
+        )
+        .unwrap();
     }
     store.commit(writes, true).unwrap();
     export(&store, "ana").unwrap()

@@ -11,7 +11,10 @@ pub fn metrics(data: &[u8]) {
         Ok(metrics) => metrics,
         Err(mistake) => {
             let line = file.split('\n').nth(mistake.line - 1).unwrap();
-            assert!(line.starts_with(&mistake.excerpt) && mistake.column <= 1 + line.chars().count(), "{mistake:?}");
+            assert!(
+                line.starts_with(&mistake.excerpt) && mistake.column <= 1 + line.chars().count(),
+                "{mistake:?}"
+            );
             assert!(mistake.to_string().ends_with('^') && !mistake.flaw.to_string().is_empty());
             return;
         }
@@ -21,14 +24,21 @@ pub fn metrics(data: &[u8]) {
     let number = measured.parse().unwrap_or(f64::from_le_bytes(bits));
     let mut came = Vec::new();
     for metric in metrics.metrics() {
-        for value in [Value::Boolean(true), Value::Boolean(false), Value::Float(number), Value::Text(measured)] {
+        for value in
+            [Value::Boolean(true), Value::Boolean(false), Value::Float(number), Value::Text(measured)]
+        {
             let fits = matches!(
                 (metric.kind, value),
-                (Kind::Boolean, Value::Boolean(_)) | (Kind::Float { .. }, Value::Float(_)) | (Kind::Comment, Value::Text(_))
+                (Kind::Boolean, Value::Boolean(_))
+                    | (Kind::Float { .. }, Value::Float(_))
+                    | (Kind::Comment, Value::Text(_))
             );
             match metrics.score(&metric.name, value) {
                 Ok(scored) => {
-                    assert!(fits && scored.score.is_none_or(|score| score.abs() <= 1.0), "{metric:?} {value:?} {scored:?}");
+                    assert!(
+                        fits && scored.score.is_none_or(|score| score.abs() <= 1.0),
+                        "{metric:?} {value:?} {scored:?}"
+                    );
                     assert!(scored.score.is_some() || metric.kind == Kind::Comment);
                     came.push(scored);
                 }
@@ -44,5 +54,8 @@ pub fn metrics(data: &[u8]) {
         assert!(reward.is_none_or(|reward| reward.abs() <= 1.0), "{reward:?}");
     }
     let unknown = metrics.metrics().iter().all(|metric| metric.name != measured);
-    assert_eq!(unknown, matches!(metrics.score(measured, Value::Boolean(true)), Err(MetricError::Unknown { .. })));
+    assert_eq!(
+        unknown,
+        matches!(metrics.score(measured, Value::Boolean(true)), Err(MetricError::Unknown { .. }))
+    );
 }

@@ -7,7 +7,8 @@ use fable_std::proxy::{instructed, overheard};
 use serde_json::Value;
 
 const TOLD: &str = "Answer \"briefly\".\n";
-const PATHS: [(&str, &str); 3] = [("/v1/chat/completions", "messages"), ("/v1/responses", "input"), ("/v1/messages", "messages")];
+const PATHS: [(&str, &str); 3] =
+    [("/v1/chat/completions", "messages"), ("/v1/responses", "input"), ("/v1/messages", "messages")];
 
 /// A body without what was added to it.
 fn undone(mut told: Value, key: &str, in_block: bool) -> Option<Value> {
@@ -43,7 +44,10 @@ pub fn proxy(data: &[u8]) {
             assert_eq!(left, before);
         }
         if let Some(told) = instructed(path, data, TOLD, &ToolTable::usual(), Some("no_tool")) {
-            assert!(serde_json::from_slice::<Value>(data).is_err() || serde_json::from_slice::<Value>(&told).is_ok());
+            assert!(
+                serde_json::from_slice::<Value>(data).is_err()
+                    || serde_json::from_slice::<Value>(&told).is_ok()
+            );
         }
         let whole = overheard(path, [data]).unwrap();
         assert_eq!(overheard(path, data.chunks(usize::from(*size).max(1))).unwrap(), whole);

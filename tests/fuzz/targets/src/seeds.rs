@@ -85,14 +85,20 @@ fn derived(target: &str) -> Vec<Seed> {
         "exported" => users(),
         "log" => {
             let test = text("fable-std/tests/it/evaluate_log.rs");
-            let line = test.lines().find_map(|line| line.strip_prefix("const LINE: &str = r#\"")?.strip_suffix("\"#;"));
+            let line = test
+                .lines()
+                .find_map(|line| line.strip_prefix("const LINE: &str = r#\"")?.strip_suffix("\"#;"));
             vec![Seed::new("tau2", format!("{}\n", line.expect("a line of a log")))]
         }
         "metrics" => {
             let gateway = file("examples/gateway/metrics.toml");
             let number = Seed::new("number", [&gateway.bytes[..], b"\x004.5"].concat());
             let page = text("fable-std/src/rewards/mod.rs");
-            vec![Seed::new("example", block(&page, "//! let text = r#\"", "//! \"#;", "//! ")), gateway, number]
+            vec![
+                Seed::new("example", block(&page, "//! let text = r#\"", "//! \"#;", "//! ")),
+                gateway,
+                number,
+            ]
         }
         "prior" => vec![file("tests/golden/records/tau2_f32.snapshot")],
         "rows" => users().iter().map(row).chain(users()).collect(),
@@ -125,5 +131,9 @@ fn row(user: &Seed) -> Seed {
 fn sentences(table: &str) -> Vec<Seed> {
     let rows = text(&format!("fable-std/text/tests/sentences/tuned/{table}.tsv"));
     let sentence = |row: &str| row.splitn(3, '\t').last().map(|sentence| format!("{sentence}\n"));
-    rows.lines().filter_map(sentence).enumerate().map(|(at, line)| Seed::new(format!("{table}{at}"), line)).collect()
+    rows.lines()
+        .filter_map(sentence)
+        .enumerate()
+        .map(|(at, line)| Seed::new(format!("{table}{at}"), line))
+        .collect()
 }

@@ -21,7 +21,10 @@ pub fn settings(data: &[u8]) {
         Err(SettingsFileError::File(FileError::Mistake(mistake))) => {
             let text = String::from_utf8_lossy(data);
             let line = text.split('\n').nth(mistake.line - 1).unwrap();
-            assert!(line.starts_with(&mistake.excerpt) && mistake.column <= 1 + line.chars().count(), "{mistake:?}");
+            assert!(
+                line.starts_with(&mistake.excerpt) && mistake.column <= 1 + line.chars().count(),
+                "{mistake:?}"
+            );
             assert!(mistake.to_string().ends_with('^') && !mistake.flaw.to_string().is_empty());
         }
         Err(SettingsFileError::NoTable(_)) => {}

@@ -6,14 +6,17 @@ use fable_core::journal::Command;
 use fable_core::{Feasible, Policy, Request, Settings, user_hash};
 use fable_std::memory::{Exchange, Memory};
 use fable_std::store::journal::Note;
-use fable_std::store::{Desk, FileStore, Identity, Options, Policies, Resident, Sink, Store, StoreError, Stored, Writes};
+use fable_std::store::{
+    Desk, FileStore, Identity, Options, Policies, Resident, Sink, Store, StoreError, Stored, Writes,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tempfile::TempDir;
 
 const USERS: [&str; 4] = ["ana", "bo", "cy", "di"];
-const RULES: &[u8] = br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]}"#;
+const RULES: &[u8] =
+    br#"{"rules":[{"effect":"forbid","component":"tool","values":["web_search"],"when":null,"words":"no"}]}"#;
 /// Where the groups of a store's file begin, and how long the heads of a group and of a frame are.
 const START: usize = 8192;
 const GROUP: usize = 32;
@@ -81,7 +84,9 @@ fn live(store: &FileStore, name: &str, writes: &mut Writes) -> Result<(), StoreE
     let mut desk = Desk::new(&POLICIES);
     let mut user = match store.named(name) {
         Ok(stored) => Resident::revive(&mut desk, &stored, None)?,
-        Err(StoreError::NoUser) => Resident::newcomer(&desk, name, store.number_for(name)?, store.incarnation()?, None)?,
+        Err(StoreError::NoUser) => {
+            Resident::newcomer(&desk, name, store.number_for(name)?, store.incarnation()?, None)?
+        }
         Err(error) => return Err(error),
     };
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
@@ -118,7 +123,9 @@ fn put_right(bytes: &mut [u8], sound: &[u8]) {
             frame += size;
         }
         let now = word(bytes, group + 8).unwrap_or(0);
-        if let Some(whole) = bytes.get_mut(group..group.saturating_add(now)).filter(|whole| whole.len() >= GROUP) {
+        if let Some(whole) =
+            bytes.get_mut(group..group.saturating_add(now)).filter(|whole| whole.len() >= GROUP)
+        {
             let sum = sum_at(group, &whole[8..]);
             whole[4..8].copy_from_slice(&sum);
         }

@@ -14,8 +14,11 @@ pub fn wishes(data: &[u8]) {
         assert!(UserRule::from_code(code).is_none_or(|wish| wish.code() == code));
     }
     let Ok(constraints) = decode(&AGENT, data) else { return };
-    let listed =
-        if data.is_empty() { 0 } else { serde_json::from_slice::<Value>(data).unwrap()["rules"].as_array().unwrap().len() };
+    let listed = if data.is_empty() {
+        0
+    } else {
+        serde_json::from_slice::<Value>(data).unwrap()["rules"].as_array().unwrap().len()
+    };
     assert_eq!(constraints.len(), listed);
     let wishes = Wishes { rules: constraints.clone(), ..Wishes::default() };
     assert_eq!(decode(&AGENT, &wishes.encode(&AGENT).unwrap()).unwrap(), constraints);

@@ -86,7 +86,8 @@ fn replay(target: &str, inputs: usize) {
     }
     let small = || seeds.iter().filter(|seed| seed.bytes.len() <= SMALL);
     let cuts = small().flat_map(|seed| (0..seed.bytes.len()).map(move |end| (seed, end, None)));
-    let flips = small().flat_map(|seed| (0..8 * seed.bytes.len()).map(move |bit| (seed, bit / 8, Some(bit % 8))));
+    let flips =
+        small().flat_map(|seed| (0..8 * seed.bytes.len()).map(move |bit| (seed, bit / 8, Some(bit % 8))));
     let all = small().map(|seed| 9 * seed.bytes.len()).sum::<usize>();
     for (seed, at, bit) in cuts.chain(flips).step_by(all / inputs + 1) {
         let mut bytes = seed.bytes.clone();

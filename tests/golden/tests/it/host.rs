@@ -4,9 +4,10 @@ use fable_core::catalog::{AGENT, TAU2};
 use fable_core::preference::Certifier;
 use fable_core::{Learner, Promotion, Scalar, Workspace};
 use fable_golden::{
-    AGENT_F32, AGENT_F32_ADAPTED, AGENT_F64, AGENT_F64_ADAPTED, NEXT, Outcome, RING, SEED, TAU2_F32, TAU2_F32_ADAPTED,
-    TAU2_F32_MIGRATED, TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_ADAPTED, TAU2_F64_MIGRATED, TAU2_F64_RESUMED,
-    TAU2_F64_SNAPSHOT, agent, agent_adapting, resume, tau2, tau2_adapting, tau2_migrated,
+    AGENT_F32, AGENT_F32_ADAPTED, AGENT_F64, AGENT_F64_ADAPTED, NEXT, Outcome, RING, SEED, TAU2_F32,
+    TAU2_F32_ADAPTED, TAU2_F32_MIGRATED, TAU2_F32_RESUMED, TAU2_F32_SNAPSHOT, TAU2_F64, TAU2_F64_ADAPTED,
+    TAU2_F64_MIGRATED, TAU2_F64_RESUMED, TAU2_F64_SNAPSHOT, agent, agent_adapting, resume, tau2,
+    tau2_adapting, tau2_migrated,
 };
 use std::fmt::Write;
 use std::path::Path;
@@ -37,7 +38,8 @@ fn resume_heap<T: Scalar>(stored: &[u8]) -> Outcome {
 }
 
 fn migrate_heap<T: Scalar>() -> Outcome {
-    let [mut learner, mut next] = [&TAU2, &NEXT].map(|catalog| Learner::from_storage(vec![T::ZERO; catalog.state_len()]));
+    let [mut learner, mut next] =
+        [&TAU2, &NEXT].map(|catalog| Learner::from_storage(vec![T::ZERO; catalog.state_len()]));
     tau2_migrated(&mut learner, &mut next, &mut vec![T::ZERO; TAU2.workspace_len().max(NEXT.workspace_len())])
 }
 
@@ -48,7 +50,9 @@ fn line(name: &str, outcome: Outcome) -> String {
         format!("0x{a:04x}_{b:04x}_{c:04x}_{d:04x}")
     };
     let [decisions, state, snapshot] = [outcome.decisions, outcome.state, outcome.snapshot].map(grouped);
-    format!("pub const {name}: Outcome =\n    Outcome {{ decisions: {decisions}, state: {state}, snapshot: {snapshot} }};")
+    format!(
+        "pub const {name}: Outcome =\n    Outcome {{ decisions: {decisions}, state: {state}, snapshot: {snapshot} }};"
+    )
 }
 
 /// The snapshot that a resumed run begins with: the one in `records`, which is written anew together with the outcomes.
@@ -118,11 +122,13 @@ fn arrays_and_used_memory_give_the_same_bits() {
     let mut workspace: Workspace<f64, [f64; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
     assert_eq!(tau2(SEED, &mut learner, &mut workspace), tau2_heap::<f64>(SEED));
 
-    let mut learner: Box<Learner<f32, [f32; AGENT.state_len()], RING>> = Box::new(const { Learner::new(&AGENT) });
+    let mut learner: Box<Learner<f32, [f32; AGENT.state_len()], RING>> =
+        Box::new(const { Learner::new(&AGENT) });
     let mut workspace: Workspace<f32, [f32; AGENT.workspace_len()]> = const { Workspace::new(&AGENT) };
     assert_eq!(agent(SEED, &mut learner, &mut workspace), agent_heap::<f32>(SEED));
 
-    let mut learner: Box<Learner<f64, [f64; AGENT.state_len()], RING>> = Box::new(const { Learner::new(&AGENT) });
+    let mut learner: Box<Learner<f64, [f64; AGENT.state_len()], RING>> =
+        Box::new(const { Learner::new(&AGENT) });
     let mut workspace: Workspace<f64, [f64; AGENT.workspace_len()]> = const { Workspace::new(&AGENT) };
     assert_eq!(agent(SEED, &mut learner, &mut workspace), agent_heap::<f64>(SEED));
 }

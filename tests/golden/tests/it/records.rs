@@ -6,10 +6,13 @@ use fable_core::catalog::{AGENT, TAU2};
 use fable_core::journal::{Event, Observation, RemoteChange, RemoteEvent};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::preference::Probes;
-use fable_core::record::{MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior};
+use fable_core::record::{
+    MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior,
+};
 use fable_core::{Learner, Policy, Scalar, Settings};
 use fable_golden::{
-    EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp, tau2,
+    EVENTS, LAMP, LAMP_PRIOR, LAMP_SNAPSHOT, RING, SEED, TAU2_F32_SNAPSHOT, TAU2_F64_SNAPSHOT, events, lamp,
+    tau2,
 };
 use std::path::Path;
 
@@ -66,7 +69,9 @@ fn told() -> Vec<Event> {
             _ => None,
         });
     }
-    let told = |(from, deed)| Event::Remote(RemoteEvent { origin: 200 + from, from, to: 2 * from + 1, at: 1_790_000_000, deed });
+    let told = |(from, deed)| {
+        Event::Remote(RemoteEvent { origin: 200 + from, from, to: 2 * from + 1, at: 1_790_000_000, deed })
+    };
     (0..).zip(deeds).map(told).collect()
 }
 
@@ -90,9 +95,13 @@ fn bytes_are_pinned() {
     ];
     for (name, written, pinned) in files {
         if std::env::var_os("FABLE_WRITE_RECORDS").is_some() {
-            std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join(name), &written).unwrap();
+            std::fs::write(Path::new(env!("CARGO_MANIFEST_DIR")).join("records").join(name), &written)
+                .unwrap();
         } else {
-            assert!(written == pinned, "{name} is not written as it was: stored states would not be readable any more");
+            assert!(
+                written == pinned,
+                "{name} is not written as it was: stored states would not be readable any more"
+            );
         }
     }
 }
@@ -116,7 +125,8 @@ fn read_events(mut bytes: &[u8], events: &[Event]) {
 /// The golden snapshot of the small catalog holds something of everything, and is read back whole.
 #[test]
 fn a_pinned_snapshot_is_read() {
-    let policy = Policy::<f32>::new(&LAMP, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
+    let policy =
+        Policy::<f32>::new(&LAMP, Settings { base_precision: Some(1.0), ..Settings::PAPER }).unwrap();
     let mut verifier = Verifier::new(&policy);
     verifier.push(LAMP_SNAPSHOT).unwrap();
     let mut learner = Learner::<f32, Vec<f32>, RING>::from_storage(vec![0.0; LAMP.state_len()]);
@@ -140,7 +150,10 @@ fn a_pinned_prior_is_read() {
 /// The sizes that the life of a flash is computed from.
 #[test]
 fn events_are_short() {
-    let lengths: Vec<usize> = events().iter().map(|event| encode_event(event, &mut [0; MAX_EVENT_LEN]).unwrap().len()).collect();
-    let [_, _, _, decision, feedback, weighted, .., probed, _, _] = lengths[..] else { panic!("{lengths:?}") };
+    let lengths: Vec<usize> =
+        events().iter().map(|event| encode_event(event, &mut [0; MAX_EVENT_LEN]).unwrap().len()).collect();
+    let [_, _, _, decision, feedback, weighted, .., probed, _, _] = lengths[..] else {
+        panic!("{lengths:?}")
+    };
     assert_eq!((decision, feedback, weighted, probed), (39, 15, 19, 49)); // two coins
 }

@@ -28,7 +28,8 @@ fn every_formula_has_its_code_and_its_oracle() {
             let (mut text, mut tests) = (String::new(), 0);
             for name in quoted(cell) {
                 if name.contains('/') {
-                    text = fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+                    text =
+                        fs::read_to_string(root.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
                 } else {
                     assert!(has(&text, name, is_oracle), "{name} in {row}");
                     tests += 1;

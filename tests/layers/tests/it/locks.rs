@@ -25,7 +25,11 @@ type Version = Vec<u64>;
 fn versions(lock: &str, name: &str) -> BTreeSet<Version> {
     let head = format!("\nname = \"{name}\"\nversion = \"");
     let packages = lock.split("[[package]]").filter_map(|package| package.strip_prefix(&head));
-    packages.map(|rest| rest.split(['"', '+']).next().unwrap().split('.').map(|part| part.parse().unwrap()).collect()).collect()
+    packages
+        .map(|rest| {
+            rest.split(['"', '+']).next().unwrap().split('.').map(|part| part.parse().unwrap()).collect()
+        })
+        .collect()
 }
 
 /// The differences of a lock file from the top's. The top may have older versions in addition, which tests alone use.
@@ -44,7 +48,8 @@ fn differences(top: &str, other: &str) -> Vec<String> {
 fn every_lock_file_has_the_numeric_crates_of_the_top() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let read = |folder: &str| {
-        fs::read_to_string(root.join(folder).join("Cargo.lock")).unwrap_or_else(|error| panic!("{folder}: {error}"))
+        fs::read_to_string(root.join(folder).join("Cargo.lock"))
+            .unwrap_or_else(|error| panic!("{folder}: {error}"))
     };
     let top = read("");
     for folder in WORKSPACES {
@@ -55,8 +60,9 @@ fn every_lock_file_has_the_numeric_crates_of_the_top() {
 
 #[test]
 fn a_different_version_is_found() {
-    let package =
-        |name: &str, version: &str| format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"x\"\n\n");
+    let package = |name: &str, version: &str| {
+        format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"x\"\n\n")
+    };
     let lock = |libm: &str, xoshiro: &[&str]| {
         let mut text = package("libm", libm) + &package("nalgebra", "0.35.0") + &package("wide", "1.7.1");
         text.extend(xoshiro.iter().map(|version| package("rand_xoshiro", version)));

@@ -101,11 +101,15 @@ fn every_form_of_use_is_read() {
         ("macro_rules! m { () => { $crate::b::x!() } }", "a>b"),
         ("pub(crate) fn f() {} pub(super) struct S;", ""),
         ("impl<'a> crate::b::T for S<'a> { const C: char = '\"'; }\nuse crate::c;", "a>b a>c"),
-        ("const S: &str = \"use crate::b;\"; const R: &str = r#\"\" crate::c::x \"#; const B: u8 = b'\\''; use crate::d;", "a>d"),
+        (
+            "const S: &str = \"use crate::b;\"; const R: &str = r#\"\" crate::c::x \"#; const B: u8 = b'\\''; use crate::d;",
+            "a>d",
+        ),
         ("fn f() -> impl Sized + use<'_> { crate::b::x() }", "a>b"),
     ];
     for (index, (source, expected)) in forms.iter().enumerate() {
-        let files = [("lib.rs", ""), ("a.rs", *source), ("b.rs", ""), ("c.rs", ""), ("d/mod.rs", ""), ("d/e.rs", "")];
+        let files =
+            [("lib.rs", ""), ("a.rs", *source), ("b.rs", ""), ("c.rs", ""), ("d/mod.rs", ""), ("d/e.rs", "")];
         assert_eq!(edges(&read(&format!("form{index}"), &files)).join(" "), *expected, "{source}");
     }
 }
@@ -124,7 +128,10 @@ fn tests_and_comments_do_not_count() {
         let files = [("lib.rs", ""), ("a.rs", *source), ("b.rs", "")];
         assert!(edges(&read(&format!("silent{index}"), &files)).is_empty(), "{source}");
     }
-    let files = [("lib.rs", ""), ("a.rs", "#[cfg(test)]\nuse crate::c;\nuse crate::b;\n#[cfg(not(test))]\nuse crate::d;")];
+    let files = [
+        ("lib.rs", ""),
+        ("a.rs", "#[cfg(test)]\nuse crate::c;\nuse crate::b;\n#[cfg(not(test))]\nuse crate::d;"),
+    ];
     let more = [("b.rs", ""), ("c.rs", ""), ("d.rs", "")];
     assert_eq!(edges(&read("after", &[&files[..], &more].concat())), ["a>b", "a>d"]);
 }
@@ -138,7 +145,8 @@ fn reexports_of_the_root_lead_to_their_module() {
         ("b/mod.rs", "use crate::Own;\nuse super::Nothing;"),
     ];
     assert_eq!(edges(&read("root", &files)), ["a>b"]);
-    let files = [("lib.rs", "pub use crate::b::Y;"), ("a.rs", "fn f(y: crate::Y) {}"), ("b.rs", "use crate::a;")];
+    let files =
+        [("lib.rs", "pub use crate::b::Y;"), ("a.rs", "fn f(y: crate::Y) {}"), ("b.rs", "use crate::a;")];
     assert_eq!(read("root_cycle", &files).cycles(), [["a", "b", "a"]]);
 }
 

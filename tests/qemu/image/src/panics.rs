@@ -69,9 +69,13 @@ pub fn sites(image: &[u8]) -> Result<BTreeSet<Site>, Box<dyn Error>> {
         let callee = functions.get(&target).map_or("", |function| &function.name);
         for reference in references.iter().filter(|reference| reference.target == target) {
             let Some(at) = reference.at else {
-                return Err(format!("{callee} can panic and is called through a pointer, nobody knows from where").into());
+                return Err(format!(
+                    "{callee} can panic and is called through a pointer, nobody knows from where"
+                )
+                .into());
             };
-            let (start, caller) = containing(&functions, at).ok_or_else(|| format!("there is no function at {at:#x}"))?;
+            let (start, caller) =
+                containing(&functions, at).ok_or_else(|| format!("there is no function at {at:#x}"))?;
             match blame(&lines, at)? {
                 Some(Blame { place, inlined }) => {
                     let what = inlined.unwrap_or_else(|| last_name(callee).to_owned());
@@ -132,7 +136,11 @@ fn references(elf: &Elf<'_>) -> Result<Vec<Reference>, Box<dyn Error>> {
             }
         }
     }
-    if references.is_empty() { Err("the image was not linked with --emit-relocs".into()) } else { Ok(references) }
+    if references.is_empty() {
+        Err("the image was not linked with --emit-relocs".into())
+    } else {
+        Ok(references)
+    }
 }
 
 /// The innermost line at an address that is not the standard library's.
@@ -143,11 +151,17 @@ fn blame(lines: &Lines<'_>, at: u64) -> Result<Option<Blame>, Box<dyn Error>> {
         let location = frame.location.as_ref().ok_or_else(|| format!("there is no line for {at:#x}"))?;
         let file = location.file.unwrap_or_default();
         if !of_the_library(file) {
-            let place = format!("{}:{}:{}", from_crate(file), location.line.unwrap_or(0), location.column.unwrap_or(0));
+            let place = format!(
+                "{}:{}:{}",
+                from_crate(file),
+                location.line.unwrap_or(0),
+                location.column.unwrap_or(0)
+            );
             return Ok(Some(Blame { place, inlined }));
         }
         let function = frame.function.as_ref().and_then(|function| function.raw_name().ok());
-        inlined = function.map(|name| last_name(&format!("{:#}", rustc_demangle::demangle(&name))).to_owned());
+        inlined =
+            function.map(|name| last_name(&format!("{:#}", rustc_demangle::demangle(&name))).to_owned());
     }
     Ok(None)
 }
@@ -208,9 +222,13 @@ pub struct PanicFunction {
 /// When it is not an image, or nothing in it panics.
 pub fn panic_function(image: &[u8]) -> Result<PanicFunction, Box<dyn Error>> {
     let elf = Elf::parse(image)?;
-    let simple = |name: &str| name == "core::option::unwrap_failed" || name.starts_with("core::panicking::panic_const::");
-    let function = functions(&elf).into_iter().find(|(_, function)| simple(&function.name)).map(|(start, _)| start);
-    let (function, location) = (function.ok_or("nothing in the image panics")?, places(&elf)?.into_values().next().unwrap_or(0));
+    let simple = |name: &str| {
+        name == "core::option::unwrap_failed" || name.starts_with("core::panicking::panic_const::")
+    };
+    let function =
+        functions(&elf).into_iter().find(|(_, function)| simple(&function.name)).map(|(start, _)| start);
+    let (function, location) =
+        (function.ok_or("nothing in the image panics")?, places(&elf)?.into_values().next().unwrap_or(0));
     let arm = elf.architecture() == Architecture::Arm;
     Ok(PanicFunction { arm, function: u32::try_from(function)?, location: u32::try_from(location)? })
 }
@@ -235,7 +253,10 @@ mod tests {
     #[test]
     fn paths_start_at_the_crate() {
         assert_eq!(from_crate("static_cell-2.1.1/src/lib.rs"), "static_cell-2.1.1/src/lib.rs");
-        assert_eq!(from_crate("fable-embedded/postcard-1.1.3/src/de/flavors.rs"), "postcard-1.1.3/src/de/flavors.rs");
+        assert_eq!(
+            from_crate("fable-embedded/postcard-1.1.3/src/de/flavors.rs"),
+            "postcard-1.1.3/src/de/flavors.rs"
+        );
         assert_eq!(from_crate("examples/firmware/src/boards/uart.rs"), "firmware/src/boards/uart.rs");
     }
 }

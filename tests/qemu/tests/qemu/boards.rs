@@ -7,7 +7,9 @@ use fable_core::posterior::{Factor, Prior};
 use fable_core::protocol::{Fault, StorageFault};
 use fable_core::record::encode_event;
 use fable_core::record::{Header, Kind, decode_prior};
-use fable_core::{Action, Catalog, Context, DecisionId, Feasible, HostUser, Policy, Request, Settings, Statement, user_hash};
+use fable_core::{
+    Action, Catalog, Context, DecisionId, Feasible, HostUser, Policy, Request, Settings, Statement, user_hash,
+};
 use fable_qemu::{BOARDS, Board, Crash};
 use fable_std::device::{Device, DeviceError, prior};
 use fable_std::prior::{Evidence, Options, fit};
@@ -37,7 +39,8 @@ impl Random {
 
     fn context(&mut self, catalog: &Catalog<'_>) -> Context {
         let task = self.below(catalog.definition().tasks.len() + 1).checked_sub(1);
-        let signals: Vec<f32> = catalog.definition().signals.iter().map(|_| self.below(129) as f32 / 128.0).collect();
+        let signals: Vec<f32> =
+            catalog.definition().signals.iter().map(|_| self.below(129) as f32 / 128.0).collect();
         Context::new(catalog, task, &signals).unwrap()
     }
 
@@ -96,7 +99,11 @@ fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
 }
 
 /// Runs a test on these boards, as many at a time as there are cores.
-fn each(boards: impl Iterator<Item = Board> + Send, test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
+fn each(
+    boards: impl Iterator<Item = Board> + Send,
+    test: &str,
+    run: impl Fn(Board, &std::path::Path) + Sync,
+) {
     let boards = std::sync::Mutex::new(boards);
     let work = || {
         // The lock is held only to take a board, not while it runs.
@@ -118,7 +125,8 @@ fn each(boards: impl Iterator<Item = Board> + Send, test: &str, run: impl Fn(Boa
 /// Runs a test on the boards that FABLE_BOARDS names, or on all.
 fn each_board(test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
     let chosen = std::env::var("FABLE_BOARDS").ok();
-    let is_chosen = |board: &Board| chosen.as_ref().is_none_or(|names| names.split(' ').any(|name| name == board.name));
+    let is_chosen =
+        |board: &Board| chosen.as_ref().is_none_or(|names| names.split(' ').any(|name| name == board.name));
     let boards: Vec<Board> = BOARDS.into_iter().filter(is_chosen).collect();
     assert!(!boards.is_empty(), "FABLE_BOARDS names no board");
     each(boards.into_iter(), test, run);
@@ -129,7 +137,8 @@ fn each_board(test: &str, run: impl Fn(Board, &std::path::Path) + Sync) {
 #[test]
 #[ignore = "needs the images that tests/qemu/run builds"]
 fn a_life_over_the_serial_port() {
-    let rounds: u32 = std::env::var("FABLE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
+    let rounds: u32 =
+        std::env::var("FABLE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(200);
     each_board("life", |board, folder| {
         let running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
@@ -271,7 +280,11 @@ fn killed_at_random_moments() {
             running = board.start(folder).unwrap();
             device = running.device().unwrap();
             let rounds = device.hello().rounds;
-            assert!(rounds == before + 1 || !acknowledged, "{}: an acknowledged decision is lost", board.name);
+            assert!(
+                rounds == before + 1 || !acknowledged,
+                "{}: an acknowledged decision is lost",
+                board.name
+            );
             if rounds > before {
                 twin.decide(&context, &all).unwrap();
             } else if device.statistics().unwrap().kept.events > 0 {
@@ -289,7 +302,12 @@ fn killed_at_random_moments() {
             // Counters after every kill. The next rounds compare every decision, so reading the whole state, which takes ten times as
             // long as those, is left to every tenth kill.
             let hello = device.greet().unwrap();
-            assert_eq!((hello.rounds, hello.observations), (twin.rounds(), twin.observations()), "{}", board.name);
+            assert_eq!(
+                (hello.rounds, hello.observations),
+                (twin.rounds(), twin.observations()),
+                "{}",
+                board.name
+            );
             if kill % 10 == 0 || kill == kills {
                 compare(&mut device, &twin);
             }
@@ -305,7 +323,8 @@ fn fitted(catalog: &'static Catalog<'static>, settings: Settings<'static>) -> Ve
     let mut people = vec![Evidence::default(); 6];
     for person in &mut people {
         for _ in 0..20 {
-            let (context, action) = (random.context(catalog), Action(u16::try_from(random.below(catalog.actions())).unwrap()));
+            let (context, action) =
+                (random.context(catalog), Action(u16::try_from(random.below(catalog.actions())).unwrap()));
             let reward = if action.0 % 3 == 1 { 0.75 } else { -0.25 } + random.reward() / 8.0;
             person.reward(&policy, &Observation { context, action, baseline: 0.0, reward, weight: 1.0 });
         }
@@ -329,15 +348,22 @@ fn forgetting_goes_back_to_a_loaded_prior() {
         let mut before = twin(&base, user);
         play(&mut device, &mut before, &mut random, 20);
 
-        let record = prior::record(catalog, Settings::default(), 24, &fitted(catalog, Settings::default())).unwrap();
+        let record =
+            prior::record(catalog, Settings::default(), 24, &fitted(catalog, Settings::default())).unwrap();
         let other = Settings { noise_variance: 0.5, ..Settings::default() };
         let other = prior::record(catalog, other, 24, &fitted(catalog, other)).unwrap();
-        let wide = prior::record(catalog, Settings::default(), 53, &fitted(catalog, Settings::default())).unwrap();
+        let wide =
+            prior::record(catalog, Settings::default(), 53, &fitted(catalog, Settings::default())).unwrap();
         let mut damaged = record.clone();
         damaged[record.len() / 2] ^= 1;
-        for (bytes, code) in [(&record[..record.len() - 1], 1), (&damaged, 4), (&other, 7), (&wide[..record.len()], 6)] {
+        for (bytes, code) in
+            [(&record[..record.len() - 1], 1), (&damaged, 4), (&other, 7), (&wide[..record.len()], 6)]
+        {
             let refused = device.load_prior(bytes);
-            assert!(matches!(refused, Err(DeviceError::Refused(Fault::Record(found))) if found == code), "{code}: {refused:?}");
+            assert!(
+                matches!(refused, Err(DeviceError::Refused(Fault::Record(found))) if found == code),
+                "{code}: {refused:?}"
+            );
         }
         assert!(device.prior(true).unwrap().is_empty());
 
@@ -349,7 +375,8 @@ fn forgetting_goes_back_to_a_loaded_prior() {
         assert_eq!(device.forget().unwrap(), 1);
         let packed = decode_prior(&base, &record).unwrap();
         let factor = Factor::new(catalog.layout(), &packed, &mut vec![0.0; catalog.workspace_len()]).unwrap();
-        let informed = Policy::with_prior(catalog, *policy(catalog).settings(), Prior::Factor(factor)).unwrap();
+        let informed =
+            Policy::with_prior(catalog, *policy(catalog).settings(), Prior::Factor(factor)).unwrap();
         assert_eq!(device.hello().fingerprint, informed.fingerprint());
         assert_eq!(device.prior(false).unwrap(), record);
         let mut learner = HostLearner::for_policy(&informed);
@@ -394,9 +421,13 @@ fn a_board_without_a_place_for_a_prior_refuses_it() {
         let running = board.start(folder).unwrap();
         let mut device = running.device().unwrap();
         let catalog = device.catalog().unwrap();
-        let record = prior::record(catalog, Settings::default(), 24, &fitted(catalog, Settings::default())).unwrap();
+        let record =
+            prior::record(catalog, Settings::default(), 24, &fitted(catalog, Settings::default())).unwrap();
         for refused in [device.load_prior(&record), device.remove_prior()] {
-            assert!(matches!(refused, Err(DeviceError::Refused(Fault::Storage(StorageFault::Unsupported)))), "{refused:?}");
+            assert!(
+                matches!(refused, Err(DeviceError::Refused(Fault::Storage(StorageFault::Unsupported)))),
+                "{refused:?}"
+            );
         }
         assert!(device.prior(true).unwrap().is_empty());
         let policy = policy(catalog);

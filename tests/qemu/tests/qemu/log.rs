@@ -92,7 +92,10 @@ fn a_board_that_stops_says_why() {
     std::fs::write(folder.join("netduino.flash"), &foreign).unwrap();
     let mut running: Running = board.start_logging(&folder).unwrap();
     assert_eq!(running.ended().unwrap(), 2);
-    let why = ["WARN  not restored: Foreign", "ERROR stopped: the store holds something else and has to be formatted"];
+    let why = [
+        "WARN  not restored: Foreign",
+        "ERROR stopped: the store holds something else and has to be formatted",
+    ];
     has(&running.logged().unwrap(), &why.map(str::to_owned));
     assert!(std::fs::read(folder.join("netduino.flash")).unwrap() == foreign);
     std::fs::remove_dir_all(folder).unwrap();
@@ -104,8 +107,12 @@ fn a_board_that_stops_says_why() {
 fn the_runner_shows_lines() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/firmware/run");
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut run =
-        Command::new(script).args(["mps2", &port.port().to_string()]).process_group(0).stdout(Stdio::piped()).spawn().unwrap();
+    let mut run = Command::new(script)
+        .args(["mps2", &port.port().to_string()])
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map(Result::unwrap);
     let ready = lines.by_ref().find(|line| line == "INFO  mps2: ready");
     let started = Instant::now();

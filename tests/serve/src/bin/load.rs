@@ -184,7 +184,8 @@ impl Bench {
     /// With room for so many users in memory.
     fn start(&self, durability: &str, users: usize) -> Service {
         let cache = (users * if self.scalar == "f32" { 113_500 } else { 219_000 }).to_string(); // `user_bytes` of fable-std
-        let arguments = ["--durability", durability, "--scalar", &self.scalar, "--cache", &cache, "--store"].map(Path::new);
+        let arguments = ["--durability", durability, "--scalar", &self.scalar, "--cache", &cache, "--store"]
+            .map(Path::new);
         Service::start(&self.fable, arguments.into_iter().chain([self.store.as_path()]))
     }
 
@@ -207,7 +208,8 @@ impl Bench {
                 let rate = rounds as f64 / load.run(&mut service, rounds, window).as_secs_f64();
                 print!("{number}. {durability:<6} {rate:>7.0} rounds/s; us of processor time a round:");
                 for (name, time) in processor_time(service.id()) {
-                    let earlier = before.iter().find(|thread| thread.0 == name).map_or(0.0, |thread| thread.1);
+                    let earlier =
+                        before.iter().find(|thread| thread.0 == name).map_or(0.0, |thread| thread.1);
                     print!(" {name} {:.1}", (time - earlier) / rounds as f64 * 1e6);
                 }
                 println!();
@@ -226,7 +228,14 @@ impl Bench {
         let mut best = 0.0;
         for number in 1..=repeat {
             remove(&self.store);
-            let store = ["--scalar", &self.scalar, "--cache", "512MiB", "--store", self.store.to_str().unwrap_or_default()];
+            let store = [
+                "--scalar",
+                &self.scalar,
+                "--cache",
+                "512MiB",
+                "--store",
+                self.store.to_str().unwrap_or_default(),
+            ];
             let arguments = store.into_iter().chain(more.iter().map(String::as_str));
             let mut service = HttpService::start(&self.fable, arguments, &[]);
             // Two threads of clients: what one of them sends is answered while the other one reads.
@@ -278,7 +287,8 @@ impl Bench {
                 let rate = times.len() as f64 / 2.0 / time.as_secs_f64();
                 times.sort_unstable();
                 let part = |part: usize| ms(times[times.len() * part / 100]);
-                let conflicts: f64 = services.iter().map(|service| counted(service, "fable_conflicts_total")).sum();
+                let conflicts: f64 =
+                    services.iter().map(|service| counted(service, "fable_conflicts_total")).sum();
                 println!(
                     "{number}. {} {rate:>7.0} rounds/s, {:.2} of pgbench; ms to an answer: median {:.1}, 99% {:.1}; conflicts a round {:.3}",
                     if sticky { "users stick to a process:" } else { "users go to any process: " },
@@ -311,13 +321,28 @@ impl Bench {
     fn many(&self, users: usize, rounds: usize, shape: Shape, cache: &str) -> f64 {
         let store = self.store.to_str().unwrap_or_default();
         // Draws are cheap; how users are explored is not part of what is kept.
-        let arguments = ["--durability", "none", "--scalar", &self.scalar, "--nu", "0.3", "--cache", cache, "--store", store];
+        let arguments = [
+            "--durability",
+            "none",
+            "--scalar",
+            &self.scalar,
+            "--nu",
+            "0.3",
+            "--cache",
+            cache,
+            "--store",
+            store,
+        ];
         let (mut service, mut load) = (Service::start(&self.fable, arguments), Load::new(users));
         // Some of them at a time, so that they are in memory meanwhile.
         load.run_by(&mut service, users, rounds, 4_000);
         assert!(service.finish().success());
         println!("{users} users of {rounds} rounds each, {} MB of files", self.bytes() >> 20);
-        let mut service = HttpService::start(&self.fable, ["--scalar", &self.scalar, "--cache", cache, "--store", store], &[]);
+        let mut service = HttpService::start(
+            &self.fable,
+            ["--scalar", &self.scalar, "--cache", cache, "--store", store],
+            &[],
+        );
         let services = [service];
         let _ = fleet::run(&services, Shape { rounds: shape.rounds / 2, ..shape }, 7); // until there is no room any more
         let (time, mut times) = fleet::run(&services, shape, 8);
@@ -342,7 +367,10 @@ impl Bench {
         let (mut service, mut load) = (self.start("none", 1_024), Load::new(users));
         load.run(&mut service, users, 2_000);
         assert!(service.finish().success());
-        println!("{users} users, {} MB", std::fs::metadata(&self.store).map_or(0, |metadata| metadata.len() >> 20));
+        println!(
+            "{users} users, {} MB",
+            std::fs::metadata(&self.store).map_or(0, |metadata| metadata.len() >> 20)
+        );
         let mut longest = 0_f64;
         for _ in 0..3 {
             let (mut service, orderly) = self.first_answer("commit");
@@ -355,8 +383,7 @@ impl Bench {
                 });
                 // Until it is killed; what it answered last is not known, so these users are left alone afterwards.
                 let mut line = String::new();
-                let decide =
-                    r#"{"op":"decide","user":"somebody","context":{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}"#;
+                let decide = r#"{"op":"decide","user":"somebody","context":{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}"#;
                 let lines = format!("{decide}\n").repeat(50);
                 service.send(lines.clone().into_bytes());
                 let mut answered = 0;
@@ -397,7 +424,12 @@ impl Bench {
         println!("{users} users with {rounds} rounds each; answers in ms, median, 95% and longest:");
         for (place, times) in ["not in memory", "in memory"].into_iter().zip(&mut times) {
             times.sort_by(f64::total_cmp);
-            println!("{place:<13} {:.2} {:.2} {:.2}", times[users / 2], times[users * 95 / 100], times[users - 1]);
+            println!(
+                "{place:<13} {:.2} {:.2} {:.2}",
+                times[users / 2],
+                times[users * 95 / 100],
+                times[users - 1]
+            );
         }
         times[0][users / 2]
     }
@@ -420,7 +452,9 @@ impl Bench {
         };
         let (mut known, mut unknown, mut others, mut calm) = (vec![], vec![], vec![], vec![]);
         let decide = |user: &str| {
-            format!(r#"{{"op":"decide","user":"{user}","context":{{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}}}"#)
+            format!(
+                r#"{{"op":"decide","user":"{user}","context":{{"risk":0,"ambiguity":0,"memory_need":0,"tool_need":0}}}}"#
+            )
         };
         for number in 0..forgets {
             calm.push(ask(&mut service, &decide(load.name(users - 1 - number))).0);
@@ -449,7 +483,12 @@ impl Bench {
             ("forget", &mut known),
             ("forget of an unknown name", &mut unknown),
         ] {
-            println!("{what:<27} {:.2} {:.2} {:.2}", percentile(times, 50), percentile(times, 99), percentile(times, 100));
+            println!(
+                "{what:<27} {:.2} {:.2} {:.2}",
+                percentile(times, 50),
+                percentile(times, 99),
+                percentile(times, 100)
+            );
         }
         waited
     }
@@ -472,13 +511,21 @@ impl Bench {
                 sizes.push(self.bytes());
                 std::thread::sleep(Duration::from_secs(1).saturating_sub(started.elapsed()));
             }
-            println!("{minute} min: {} events, files {} KB", sizes.len() * 2 * rate, sizes.last().unwrap_or(&0) >> 10);
+            println!(
+                "{minute} min: {} events, files {} KB",
+                sizes.len() * 2 * rate,
+                sizes.last().unwrap_or(&0) >> 10
+            );
         }
         assert!(service.finish().success());
         let mean = |third: &[u64]| third.iter().sum::<u64>() / third.len().max(1) as u64;
         let third = sizes.len() / 3;
         let (before, last) = (mean(&sizes[third..2 * third]), mean(&sizes[2 * third..]));
-        println!("mean of the second third {} KB, of the last third {} KB, at most 15% more", before >> 10, last >> 10);
+        println!(
+            "mean of the second third {} KB, of the last third {} KB, at most 15% more",
+            before >> 10,
+            last >> 10
+        );
         last as f64 <= 1.15 * before as f64
     }
 
@@ -512,7 +559,8 @@ fn main() -> ExitCode {
         eprintln!("load: nothing can be written to {}", folder.display());
         return ExitCode::FAILURE;
     };
-    let bench = Bench { fable: fable.unwrap_or_else(beside), store: folder.path().join("users.fable"), scalar };
+    let bench =
+        Bench { fable: fable.unwrap_or_else(beside), store: folder.path().join("users.fable"), scalar };
     let good = match command {
         Command::Rounds { users, window, rounds, repeat, durable, undurable } => {
             let [with, without] = bench.rounds(users, window, rounds, repeat);
@@ -523,7 +571,9 @@ fn main() -> ExitCode {
         }
         Command::Fleet { processes, clients, users, rounds, repeat, least, part, more } => {
             let shape = Shape { clients, threads: 2, users, rounds, sticky: false };
-            bench.fleet(processes, shape, repeat, &more).is_none_or(|(best, inserts)| best >= least && best >= part * inserts)
+            bench
+                .fleet(processes, shape, repeat, &more)
+                .is_none_or(|(best, inserts)| best >= least && best >= part * inserts)
         }
         Command::Many { users, rounds, measured, clients, cache, most } => {
             let shape = Shape { clients, threads: 1, users, rounds: measured, sticky: true };

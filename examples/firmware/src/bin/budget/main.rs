@@ -99,7 +99,8 @@ fn fail(why: &str) -> ! {
 /// `None` for a catalog of more than 16 signals.
 pub(crate) fn context(catalog: &Catalog<'_>, round: u32) -> Option<Context> {
     let definition = catalog.definition();
-    let signals: [f32; 16] = core::array::from_fn(|signal| f32::from((round as usize + signal) as u8 % 5) / 4.0);
+    let signals: [f32; 16] =
+        core::array::from_fn(|signal| f32::from((round as usize + signal) as u8 % 5) / 4.0);
     let task = (round as usize).checked_rem(definition.tasks.len());
     Context::new(catalog, task, signals.get(..definition.signals.len())?).ok()
 }

@@ -4,7 +4,9 @@ use crate::{context, reward};
 use core::convert::Infallible;
 use embedded_io::{ErrorType, Read, Write};
 use fable_core::Catalog;
-use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext, write_entry};
+use fable_core::protocol::{
+    CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext, write_entry,
+};
 
 /// Rounds of decide and feedback before the other requests.
 const ROUNDS: u32 = 60;
@@ -126,7 +128,9 @@ impl Script {
 
     /// Reads the reply to the present step and goes on to the next one; `None` for a fault.
     fn follow(&mut self) -> Option<()> {
-        let (&mut DELIMITER, frame) = self.reply.get_mut(..self.received)?.split_last_mut()? else { return None };
+        let (&mut DELIMITER, frame) = self.reply.get_mut(..self.received)?.split_last_mut()? else {
+            return None;
+        };
         let frame = Frame::open(frame).ok()?;
         let (reply, payload) = frame.reply().ok()?;
         self.received = 0;

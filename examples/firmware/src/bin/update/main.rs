@@ -33,7 +33,8 @@ use static_cell::ConstStaticCell;
 firmware::firmware!(run);
 
 const ROOM: usize = 8;
-const SCRATCH: usize = if TAU2.workspace_len() > NEXT.workspace_len() { TAU2.workspace_len() } else { NEXT.workspace_len() };
+const SCRATCH: usize =
+    if TAU2.workspace_len() > NEXT.workspace_len() { TAU2.workspace_len() } else { NEXT.workspace_len() };
 
 type Old = Learner<f32, [f32; TAU2.state_len()], ROOM>;
 type New = Learner<f32, [f32; NEXT.state_len()], ROOM>;
@@ -104,7 +105,8 @@ fn policy(catalog: &'static fable_core::Catalog<'static>) -> Policy<'static, f32
 }
 
 fn run() -> ! {
-    static WORKSPACE: ConstStaticCell<Scratch> = ConstStaticCell::new(Workspace::from_storage([0.0; SCRATCH]));
+    static WORKSPACE: ConstStaticCell<Scratch> =
+        ConstStaticCell::new(Workspace::from_storage([0.0; SCRATCH]));
     let (old, new, workspace) = (OLD.take(), NEW.take(), WORKSPACE.take());
     match Script::read() {
         None => measure(old, new, workspace),

@@ -77,7 +77,8 @@ impl Judged {
     fn read(object: &Value) -> Option<Self> {
         let mut alignment = 0.0;
         for (criterion, weight) in CRITERIA.into_iter().zip(WEIGHTS) {
-            let score = number(object, criterion, (1.0, 5.0)).filter(|score| [1.0, 3.0, 5.0].contains(score))?;
+            let score =
+                number(object, criterion, (1.0, 5.0)).filter(|score| [1.0, 3.0, 5.0].contains(score))?;
             alignment += weight * (score - 1.0) / 4.0;
         }
         Some(Self { accuracy: f64::from(u8::from(truth(object, "correct")?)), alignment })
@@ -105,7 +106,8 @@ impl Rubric {
     pub fn read(options: &Options, setup: &Setup) -> Result<Self, StudyError> {
         let problems = MATH500.read(setup)?;
         let problems = problems.lines().map(serde_json::from_str::<Problem>);
-        let mut problems = problems.collect::<Result<Vec<_>, _>>().map_err(|error| MATH500.bad(setup, error.to_string()))?;
+        let mut problems =
+            problems.collect::<Result<Vec<_>, _>>().map_err(|error| MATH500.bad(setup, error.to_string()))?;
         if problems.len() < LEARNING + HELD_OUT {
             return Err(MATH500.bad(setup, "there must be at least 80 problems"));
         }
@@ -127,7 +129,9 @@ impl Rubric {
 fn system(method: &Method, action: Option<Action>, told: &str) -> String {
     match action {
         Some(_) => format!("{SOLVE} {told}"),
-        None if *method == INFORMED_HOST => format!("{SOLVE} {PERSONA} They look for: {}.", WANTED.join("; ")),
+        None if *method == INFORMED_HOST => {
+            format!("{SOLVE} {PERSONA} They look for: {}.", WANTED.join("; "))
+        }
         None => SOLVE.to_owned(),
     }
 }
@@ -182,21 +186,31 @@ impl Rubric {
         if method.factorized {
             agent.onboard(&statements()?)?;
         }
-        let (context, everything) = (Context::new(policy.catalog(), None, &[])?, Feasible::all(policy.catalog()));
+        let (context, everything) =
+            (Context::new(policy.catalog(), None, &[])?, Feasible::all(policy.catalog()));
         let mut order: Vec<usize> = (0..self.learning.len()).collect();
         shuffle(&mut Random::new([seed as u64, 0, 0x0bde, 0]), &mut order);
         // Who does not learn has nothing to do in rounds of learning.
-        let order =
-            order.into_iter().filter(|_| method.learns).chain(self.learning.len()..self.learning.len() + self.held_out.len());
+        let order = order
+            .into_iter()
+            .filter(|_| method.learns)
+            .chain(self.learning.len()..self.learning.len() + self.held_out.len());
         let mut outcome = Outcome::default();
         for number in order {
-            let (Some(problem), Some((defaults, _))) = (self.problems().nth(number), defaults.get(number)) else { continue };
+            let (Some(problem), Some((defaults, _))) = (self.problems().nth(number), defaults.get(number))
+            else {
+                continue;
+            };
             let learning = number < self.learning.len();
             let request = Request::new(&context, &everything).with_defaults(defaults);
-            let chosen = if learning { agent.choose(&request, |_| 0.0)? } else { agent.settled(&request, |_| 0.0)? };
-            let told = chosen.map(|action| instruction(&RUBRIC, action, agent.learner().profile())).unwrap_or_default();
+            let chosen =
+                if learning { agent.choose(&request, |_| 0.0)? } else { agent.settled(&request, |_| 0.0)? };
+            let told = chosen
+                .map(|action| instruction(&RUBRIC, action, agent.learner().profile()))
+                .unwrap_or_default();
             let place = format!("rubric/{}/{seed}/{number:02}", method.name);
-            let messages = [message("system", &system(&method, chosen, &told)), message("user", &problem.problem)];
+            let messages =
+                [message("system", &system(&method, chosen, &told)), message("user", &problem.problem)];
             let request = model.wording.request(Role::Host, &messages, MOST, None);
             let solution = model.ask(format!("{place}/answer"), request)?.content;
             let judge = judgement(problem, &solution);
@@ -211,7 +225,9 @@ impl Rubric {
                 continue;
             }
             outcome.judged += 1;
-            for (sum, part) in outcome.means.iter_mut().zip([judged.accuracy, judged.alignment, judged.reward(cost), cost]) {
+            for (sum, part) in
+                outcome.means.iter_mut().zip([judged.accuracy, judged.alignment, judged.reward(cost), cost])
+            {
                 *sum += part;
             }
         }
@@ -232,7 +248,9 @@ impl Experiment for Rubric {
         let middle = Action(13);
         let text = |role, messages: &[Value]| wording.request(role, messages, MOST, None).to_string();
         let told = system(&FULL, Some(middle), &instruction(&RUBRIC, middle, &[]));
-        let answer = |problem: &Problem| text(Role::Host, &[message("system", &told), message("user", &problem.problem)]);
+        let answer = |problem: &Problem| {
+            text(Role::Host, &[message("system", &told), message("user", &problem.problem)])
+        };
         let usual = "word ".repeat(400);
         let judge = |problem: &Problem| text(Role::Judge, &judgement(problem, &usual));
         let default = |problem: &Problem| text(Role::Host, &estimate(problem, middle));
@@ -240,15 +258,35 @@ impl Experiment for Rubric {
         let answers = self.seeds * ROWS.iter().map(|(method, _)| self.answers(method)).sum::<usize>();
         let tokens = |texts: &dyn Fn(&Problem) -> String| mean_tokens(self.problems().map(texts));
         vec![
-            Calls { kind: "default", role: Role::Host, count: pairs, most: 3 * pairs, tokens: (tokens(&default), 10.0) },
-            Calls { kind: "answer", role: Role::Host, count: answers, most: answers, tokens: (tokens(&answer), 600.0) },
-            Calls { kind: "judge", role: Role::Judge, count: answers, most: 3 * answers, tokens: (tokens(&judge), 30.0) },
+            Calls {
+                kind: "default",
+                role: Role::Host,
+                count: pairs,
+                most: 3 * pairs,
+                tokens: (tokens(&default), 10.0),
+            },
+            Calls {
+                kind: "answer",
+                role: Role::Host,
+                count: answers,
+                most: answers,
+                tokens: (tokens(&answer), 600.0),
+            },
+            Calls {
+                kind: "judge",
+                role: Role::Judge,
+                count: answers,
+                most: 3 * answers,
+                tokens: (tokens(&judge), 30.0),
+            },
         ]
     }
 
     fn run(&self, model: &Model, setup: &Setup) -> Result<Report, StudyError> {
         let problems: Vec<&Problem> = self.problems().collect();
-        let defaults = parallel::map(setup, "", problems.len(), |number| Self::defaults(model, number, problems[number]))?;
+        let defaults = parallel::map(setup, "", problems.len(), |number| {
+            Self::defaults(model, number, problems[number])
+        })?;
         let flat_catalog = flat(&RUBRIC)?;
         let lives = parallel::map(setup, "", ROWS.len() * self.seeds, |index| {
             let (method, seed) = (ROWS[index % ROWS.len()].0, index / ROWS.len());
@@ -267,7 +305,8 @@ mod tests {
 
     #[test]
     fn a_judgement_is_weighed_and_checked() {
-        let judged = Judged::read(&json!({ "correct": true, "rigor": 5, "steps": 3, "examples": 1 })).unwrap();
+        let judged =
+            Judged::read(&json!({ "correct": true, "rigor": 5, "steps": 3, "examples": 1 })).unwrap();
         assert_eq!((judged.accuracy, judged.alignment), (1.0, 0.65));
         assert!((judged.reward(0.3) - 0.35).abs() < 1e-12);
         for bad in [

@@ -45,7 +45,9 @@ impl Rubric {
         );
         for ((method, paper), outcomes) in ROWS.iter().zip(rows) {
             let mut cells = vec![method.name.to_owned()];
-            for (part, (name, (theirs, spread))) in ["accuracy", "alignment", "reward"].into_iter().zip(paper).enumerate() {
+            for (part, (name, (theirs, spread))) in
+                ["accuracy", "alignment", "reward"].into_iter().zip(paper).enumerate()
+            {
                 let here = column(outcomes, part);
                 cells.extend([plus_minus(*theirs, *spread), plus_minus(mean(&here), deviation(&here))]);
                 report.number(format!("{}: {name}", method.name), mean(&here));
@@ -60,11 +62,15 @@ impl Rubric {
             "Means over the held-out problems, ± the deviation over seeds. The rows without an action cost and the row without costs are
              not comparable in reward with the others. A solution that the judge gave no usable scores is in no mean and is not learned from.",
         );
-        let mut contrasts = Table::new("contrasts", &["full minus", "paper, reward", "here, reward (95% interval over seeds)"]);
+        let mut contrasts = Table::new(
+            "contrasts",
+            &["full minus", "paper, reward", "here, reward (95% interval over seeds)"],
+        );
         let full = column(rows.last().map_or(&[], Vec::as_slice), 2);
         for ((method, paper), outcomes) in ROWS.iter().zip(rows) {
             if [RULE_ONLY, FLAT, FROZEN, NO_ONBOARDING, NO_PROMOTION].contains(method) {
-                let gain: Vec<f64> = full.iter().zip(column(outcomes, 2)).map(|(full, other)| full - other).collect();
+                let gain: Vec<f64> =
+                    full.iter().zip(column(outcomes, 2)).map(|(full, other)| full - other).collect();
                 let here = with_interval(mean(&gain), mean_interval(&gain));
                 contrasts.row([method.name.to_owned(), format!("{:+.3}", 0.366 - paper[2].0), here]);
             }

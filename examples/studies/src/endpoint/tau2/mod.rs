@@ -15,7 +15,8 @@ use super::wording::{Role, Wording, message};
 use super::{Experiment, instruction};
 use crate::parallel;
 use crate::policies::{
-    Agent, FROZEN, FULL, GLOBAL, HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, PER_USER, RULE_ONLY, flat,
+    Agent, FROZEN, FULL, GLOBAL, HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, PER_USER, RULE_ONLY,
+    flat,
 };
 use crate::report::Report;
 use crate::setup::{Setup, StudyError};
@@ -108,7 +109,8 @@ fn served(domain: &Domain, suffix: &str, said: &str) -> [Value; 2] {
 }
 
 fn judgement(task: &Task, said: &str, answer: &str) -> Vec<Value> {
-    let text = json!({ "customer": task.scenario, "message": said, "answer": answer, "solution": task.expected });
+    let text =
+        json!({ "customer": task.scenario, "message": said, "answer": answer, "solution": task.expected });
     vec![message("system", JUDGE), message("user", &text.to_string())]
 }
 
@@ -135,15 +137,26 @@ impl Tau2 {
         .collect()
     }
 
-    fn shard(model: &Model, domain: &Domain, said: &[String], method: Method, seed: usize) -> Result<Shard, StudyError> {
+    fn shard(
+        model: &Model,
+        domain: &Domain,
+        said: &[String],
+        method: Method,
+        seed: usize,
+    ) -> Result<Shard, StudyError> {
         let context = TAU2.context(None, [])?;
         let complete = flat(&TAU2)?;
-        let (catalog, settings) =
-            if method.factorized { (&TAU2, SETTINGS) } else { (&complete, flat_settings(&TAU2, &[context], SETTINGS)) };
+        let (catalog, settings) = if method.factorized {
+            (&TAU2, SETTINGS)
+        } else {
+            (&complete, flat_settings(&TAU2, &[context], SETTINGS))
+        };
         let policy = Policy::new(catalog, method.settings(Settings { seed: seed as u64, ..settings }))?;
         let mut agents = Vec::new();
-        for (user, profile) in
-            [Profile::Efficient, Profile::Guided].into_iter().enumerate().take(if method.shared { 1 } else { 2 })
+        for (user, profile) in [Profile::Efficient, Profile::Guided]
+            .into_iter()
+            .enumerate()
+            .take(if method.shared { 1 } else { 2 })
         {
             let mut agent = Agent::new(&policy, method, user as u64)?;
             if method.onboarded {
@@ -161,13 +174,18 @@ impl Tau2 {
             let seat = if method.shared { 0 } else { turn % 2 };
             let (Some(agent), Some(said)) = (agents.get_mut(seat), said.get(number)) else { continue };
             let request = Request::new(&context, &all);
-            let chosen = if learning { agent.choose(&request, |_| 0.0)? } else { agent.settled(&request, |_| 0.0)? };
-            let suffix = chosen.map(|action| instruction(&TAU2, action, agent.learner().profile())).unwrap_or_default();
+            let chosen =
+                if learning { agent.choose(&request, |_| 0.0)? } else { agent.settled(&request, |_| 0.0)? };
+            let suffix = chosen
+                .map(|action| instruction(&TAU2, action, agent.learner().profile()))
+                .unwrap_or_default();
             let place = format!("tau2/{}/{}/{seed}/{number:02}", domain.name, method.name);
             let request = model.wording.request(Role::Host, &served(domain, &suffix, said), MOST, None);
             let answer = model.ask(format!("{place}/answer"), request)?.content;
             let judge = judgement(task, said, &answer);
-            let success = reading::ask(model, Role::Judge, &format!("{place}/judge"), judge, |object| truth(object, "success"))?;
+            let success = reading::ask(model, Role::Judge, &format!("{place}/judge"), judge, |object| {
+                truth(object, "success")
+            })?;
             let words = answer.split_whitespace().count();
             let episode = success.map(|success| Episode {
                 success,
@@ -194,9 +212,9 @@ impl Experiment for Tau2 {
         let (said, usual) = ("word ".repeat(80), "word ".repeat(150));
         let suffix = instruction(&TAU2, action(Memory::Conversation, Tool::Verify, Style::Concise), &[]);
         let tasks = || {
-            self.domains
-                .iter()
-                .flat_map(|domain| domain.learning.iter().chain(&domain.evaluation).map(move |task| (domain, task)))
+            self.domains.iter().flat_map(|domain| {
+                domain.learning.iter().chain(&domain.evaluation).map(move |task| (domain, task))
+            })
         };
         let each = |of: &dyn Fn((&Domain, &Task)) -> String| mean_tokens(tasks().map(of));
         let customers = each(&|(_, task)| text(Role::Judge, &customer(task)));
@@ -206,16 +224,25 @@ impl Experiment for Tau2 {
             let learning = |domain: &Domain| if method.learns { domain.learning.len() } else { 0 };
             self.domains.iter().map(|domain| learning(domain) + domain.evaluation.len()).sum()
         };
-        let (once, count) = (tasks().count(), self.seeds * ROWS.iter().map(|(method, _)| of_method(method)).sum::<usize>());
+        let (once, count) =
+            (tasks().count(), self.seeds * ROWS.iter().map(|(method, _)| of_method(method)).sum::<usize>());
         vec![
-            Calls { kind: "customer", role: Role::Judge, count: once, most: once, tokens: (customers, 120.0) },
+            Calls {
+                kind: "customer",
+                role: Role::Judge,
+                count: once,
+                most: once,
+                tokens: (customers, 120.0),
+            },
             Calls { kind: "answer", role: Role::Host, count, most: count, tokens: (answers, 220.0) },
             Calls { kind: "judge", role: Role::Judge, count, most: 3 * count, tokens: (judges, 10.0) },
         ]
     }
 
     fn run(&self, model: &Model, setup: &Setup) -> Result<Report, StudyError> {
-        let said = parallel::map(setup, "", self.domains.len(), |index| Self::messages(&self.domains[index], model))?;
+        let said = parallel::map(setup, "", self.domains.len(), |index| {
+            Self::messages(&self.domains[index], model)
+        })?;
         let (domains, rows) = (self.domains.len(), ROWS.len());
         let shards = parallel::map(setup, "", self.seeds * domains * rows, |index| {
             let (seed, domain, row) = (index / (domains * rows), index / rows % domains, index % rows);

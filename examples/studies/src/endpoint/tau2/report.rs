@@ -13,7 +13,8 @@ fn average<'e>(episodes: impl Iterator<Item = &'e Option<Episode>>, metric: usiz
 
 impl Tau2 {
     pub(super) fn report(&self, rows: &[Vec<&Shard>]) -> Report {
-        let mut report = Report::new("customer service on tasks of tau2-bench, a real model, one answer each");
+        let mut report =
+            Report::new("customer service on tasks of tau2-bench, a real model, one answer each");
         let tasks = |of: fn(&Domain) -> usize| self.domains.iter().map(of).sum::<usize>();
         report.text(
             "**This is not the tau2 environment and not its task success.** Tasks, policy documents and expected solutions are those of
@@ -64,11 +65,13 @@ impl Tau2 {
             let mut cells = vec![method.name.to_owned()];
             for (metric, theirs) in paper.iter().enumerate() {
                 let by_seed = shards.chunks(self.domains.len());
-                let means: Vec<f64> =
-                    by_seed.map(|seed| average(seed.iter().flat_map(|shard| &shard.episodes), metric)).collect();
+                let means: Vec<f64> = by_seed
+                    .map(|seed| average(seed.iter().flat_map(|shard| &shard.episodes), metric))
+                    .collect();
                 cells.extend([format!("{theirs:.3}"), plus_minus(mean(&means), deviation(&means))]);
             }
-            let episodes: Vec<&Episode> = shards.iter().flat_map(|shard| shard.episodes.iter().flatten()).collect();
+            let episodes: Vec<&Episode> =
+                shards.iter().flat_map(|shard| shard.episodes.iter().flatten()).collect();
             let words = mean(&episodes.iter().map(|episode| episode.words as f64).collect::<Vec<_>>());
             let facts: Vec<bool> = episodes.iter().filter_map(|episode| episode.told).collect();
             cells.push(format!("{words:.0}"));
@@ -82,24 +85,34 @@ impl Tau2 {
 
     /// Full minus the others, paired by domain, task and seed; clusters are tasks.
     fn contrasts(&self, report: &mut Report, rows: &[Vec<&Shard>]) {
-        let mut table = Table::new("contrasts", &["Fable (full) minus", "reward", "alignment", "judged success"]);
+        let mut table =
+            Table::new("contrasts", &["Fable (full) minus", "reward", "alignment", "judged success"]);
         let (Some(full), others) = (rows.last(), rows.len().saturating_sub(1)) else { return };
         for ((method, _), other) in ROWS.iter().zip(rows).take(others) {
             let mut cells = vec![method.name.to_owned()];
             for metric in 0..METRICS.len() {
-                let tasks = self.domains.iter().map(|domain| domain.evaluation.len()).max().unwrap_or_default();
+                let tasks =
+                    self.domains.iter().map(|domain| domain.evaluation.len()).max().unwrap_or_default();
                 let mut clusters = vec![(0.0, 0.0); self.domains.len() * tasks];
                 for (index, (full, other)) in full.iter().zip(other).enumerate() {
                     let pairs = full.episodes.iter().zip(&other.episodes).enumerate();
                     for (task, (full, other)) in pairs {
                         let cluster = clusters.get_mut(index % self.domains.len() * tasks + task);
-                        let (Some(full), Some(other), Some(cluster)) = (full, other, cluster) else { continue };
-                        *cluster = (cluster.0 + full.metrics()[metric] - other.metrics()[metric], cluster.1 + 1.0);
+                        let (Some(full), Some(other), Some(cluster)) = (full, other, cluster) else {
+                            continue;
+                        };
+                        *cluster =
+                            (cluster.0 + full.metrics()[metric] - other.metrics()[metric], cluster.1 + 1.0);
                     }
                 }
                 clusters.retain(|(_, number)| *number > 0.0);
-                let (sum, number) = clusters.iter().fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
-                let interval = if clusters.is_empty() { (0.0, 0.0) } else { cluster_bootstrap(&clusters, 10_000, metric as u64) };
+                let (sum, number) =
+                    clusters.iter().fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+                let interval = if clusters.is_empty() {
+                    (0.0, 0.0)
+                } else {
+                    cluster_bootstrap(&clusters, 10_000, metric as u64)
+                };
                 cells.push(with_interval(if number > 0.0 { sum / number } else { 0.0 }, interval));
             }
             table.row(cells);

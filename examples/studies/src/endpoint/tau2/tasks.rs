@@ -52,13 +52,16 @@ const DOMAINS: [(&str, &[Place]); 4] = [
 ];
 /// Telecom has thousands of tasks, all made of the same parts. These splits are used, whose tasks have files of their own in
 /// folders that are without the whole list.
-const TELECOM: [(&str, &str); 2] = [("small", "tasks_small.json"), ("test", "tasks_test40_from_results.json")];
+const TELECOM: [(&str, &str); 2] =
+    [("small", "tasks_small.json"), ("test", "tasks_test40_from_results.json")];
 
 /// The domains, each with at most `limit` tasks in each phase.
 pub fn read(setup: &Setup, limit: usize) -> Result<Vec<Domain>, StudyError> {
     let folder = setup.data.join("tau2-bench/domains");
     let domains = DOMAINS.iter().enumerate();
-    domains.map(|(number, (name, policy))| domain(&folder.join(name), name, policy, number as u64, limit)).collect()
+    domains
+        .map(|(number, (name, policy))| domain(&folder.join(name), name, policy, number as u64, limit))
+        .collect()
 }
 
 fn bad(path: &Path, reason: impl Into<String>) -> StudyError {
@@ -87,14 +90,26 @@ fn telecom(folder: &Path) -> Result<Vec<Task>, StudyError> {
     let (all, ids) = (tasks_of(&whole)?, json_of(&splits)?);
     let mut chosen = Vec::new();
     for (split, _) in TELECOM {
-        let ids =
-            ids.get(split).and_then(Value::as_array).ok_or_else(|| bad(&splits, format!("there is not a split '{split}'")))?;
-        chosen.extend(ids.iter().filter_map(|id| all.iter().find(|task| Some(task.id.as_str()) == id.as_str())).cloned());
+        let ids = ids
+            .get(split)
+            .and_then(Value::as_array)
+            .ok_or_else(|| bad(&splits, format!("there is not a split '{split}'")))?;
+        chosen.extend(
+            ids.iter()
+                .filter_map(|id| all.iter().find(|task| Some(task.id.as_str()) == id.as_str()))
+                .cloned(),
+        );
     }
     Ok(chosen)
 }
 
-fn domain(folder: &Path, name: &'static str, policy: &[Place], number: u64, limit: usize) -> Result<Domain, StudyError> {
+fn domain(
+    folder: &Path,
+    name: &'static str,
+    policy: &[Place],
+    number: u64,
+    limit: usize,
+) -> Result<Domain, StudyError> {
     let mut parts = Vec::new();
     for place in policy {
         let [first, second] = place.map(|file| folder.join(file));
@@ -105,11 +120,19 @@ fn domain(folder: &Path, name: &'static str, policy: &[Place], number: u64, limi
     tasks.sort_by(|one, other| one.id.cmp(&other.id));
     tasks.dedup_by(|one, other| one.id == other.id);
     if tasks.len() < CALIBRATION + 2 * TASKS {
-        return Err(bad(folder, format!("there are {} tasks, and {} are needed", tasks.len(), CALIBRATION + 2 * TASKS)));
+        return Err(bad(
+            folder,
+            format!("there are {} tasks, and {} are needed", tasks.len(), CALIBRATION + 2 * TASKS),
+        ));
     }
     shuffle(&mut Random::new([number, 0, 0x7a52, 0]), &mut tasks);
     let part = |from: usize| tasks.iter().skip(from).take(TASKS.min(limit)).cloned().collect();
-    Ok(Domain { name, policy: parts.join("\n\n"), learning: part(CALIBRATION), evaluation: part(CALIBRATION + TASKS) })
+    Ok(Domain {
+        name,
+        policy: parts.join("\n\n"),
+        learning: part(CALIBRATION),
+        evaluation: part(CALIBRATION + TASKS),
+    })
 }
 
 fn task(value: &Value) -> Option<Task> {
@@ -119,7 +142,8 @@ fn task(value: &Value) -> Option<Task> {
         let by = action.get("requestor").and_then(Value::as_str).unwrap_or("assistant");
         json!({ "by": by, "name": action.get("name"), "arguments": action.get("arguments") })
     };
-    let part = |key: &str| criteria.get(key).filter(|part| !part.is_null()).cloned().unwrap_or_else(|| json!([]));
+    let part =
+        |key: &str| criteria.get(key).filter(|part| !part.is_null()).cloned().unwrap_or_else(|| json!([]));
     let told = part("communicate_info");
     let told = told.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     Some(Task {
@@ -150,7 +174,10 @@ mod tests {
         });
         let read = task(&value).unwrap();
         assert_eq!((read.id.as_str(), read.told.as_slice()), ("7", ["42".to_owned()].as_slice()));
-        assert_eq!(read.expected["actions"][0], json!({ "by": "assistant", "name": "refund", "arguments": { "id": 3 } }));
+        assert_eq!(
+            read.expected["actions"][0],
+            json!({ "by": "assistant", "name": "refund", "arguments": { "id": 3 } })
+        );
         assert_eq!(read.expected["assertions"], json!([]));
         for key in ["id", "user_scenario", "evaluation_criteria"] {
             let mut broken = value.clone();
@@ -162,9 +189,11 @@ mod tests {
     #[test]
     fn telecom_has_the_same_tasks_from_the_whole_list_and_from_the_splits() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |file: &str, value: &Value| std::fs::write(folder.path().join(file), value.to_string()).unwrap();
+        let write =
+            |file: &str, value: &Value| std::fs::write(folder.path().join(file), value.to_string()).unwrap();
         let list = |ids: std::ops::Range<usize>| -> Value {
-            ids.map(|id| json!({ "id": format!("t{id}"), "user_scenario": {}, "evaluation_criteria": {} })).collect()
+            ids.map(|id| json!({ "id": format!("t{id}"), "user_scenario": {}, "evaluation_criteria": {} }))
+                .collect()
         };
         let read = || {
             let files = [["policy.md"; 2]];

@@ -18,9 +18,15 @@ const NO_SANDBOX: &[Rule<'static>] =
 ///
 /// # Errors
 /// What the learner says.
-pub fn rewards(setup: &Setup, settings: Option<Settings<'static>>, user: u64, rounds: u32) -> Result<Vec<Vec<f64>>, StudyError> {
+pub fn rewards(
+    setup: &Setup,
+    settings: Option<Settings<'static>>,
+    user: u64,
+    rounds: u32,
+) -> Result<Vec<Vec<f64>>, StudyError> {
     let learns = settings.is_some();
-    let policy = Policy::<f32>::new(&AGENT, Settings { seed: user, ..settings.unwrap_or(Settings::DEFAULT) })?;
+    let policy =
+        Policy::<f32>::new(&AGENT, Settings { seed: user, ..settings.unwrap_or(Settings::DEFAULT) })?;
     let allowed = Feasible::new(&AGENT, NO_SANDBOX)?;
     let person = SimulatedUser::new(&AGENT, user);
     parallel::map(setup, "demo", setup.scale(LIVES, 4), |life| {

@@ -17,7 +17,8 @@ use simulated::{Lives, Rewards};
 use std::ops::Range;
 
 /// The line in the list of studies.
-pub const ABOUT: &str = "exploring and forgetting: cold starts, thumbs and tastes that change, for each of several settings";
+pub const ABOUT: &str =
+    "exploring and forgetting: cold starts, thumbs and tastes that change, for each of several settings";
 
 /// What is compared; the first row is what the others are relative to.
 const CANDIDATES: &[Candidate] = &[
@@ -60,7 +61,8 @@ impl Regret {
     /// Relative to the first row, with a 95% interval of the bootstrap over lives.
     pub(super) fn relative(&self, row: usize) -> (f64, (f64, f64)) {
         // A ratio of sums: the two of a life are drawn together.
-        let pairs: Vec<(f64, f64)> = self.0.iter().filter_map(|life| Some((*life.get(row)?, *life.first()?))).collect();
+        let pairs: Vec<(f64, f64)> =
+            self.0.iter().filter_map(|life| Some((*life.get(row)?, *life.first()?))).collect();
         let (own, first) = pairs.iter().fold((0.0, 0.0), |(own, first), pair| (own + pair.0, first + pair.1));
         (if first > 0.0 { own / first } else { 1.0 }, cluster_bootstrap(&pairs, 2000, row as u64))
     }
@@ -81,8 +83,13 @@ struct Column {
 }
 
 /// Users whose tastes stay: two catalogs, two kinds of rewards, a short and a long time.
-fn stationary(setup: &Setup, settings: &[Settings<'static>], first: usize) -> Result<Vec<Column>, StudyError> {
-    let catalogs: [(&'static Catalog<'static>, usize); 2] = [(&AGENT, setup.scale(100, 3)), (&TAU2, setup.scale(300, 8))];
+fn stationary(
+    setup: &Setup,
+    settings: &[Settings<'static>],
+    first: usize,
+) -> Result<Vec<Column>, StudyError> {
+    let catalogs: [(&'static Catalog<'static>, usize); 2] =
+        [(&AGENT, setup.scale(100, 3)), (&TAU2, setup.scale(300, 8))];
     let mut columns = Vec::new();
     for (catalog, users) in catalogs {
         let thumbs = if catalog.definition().name == "agent" { 0.8 } else { 0.5 };
@@ -121,7 +128,9 @@ fn first_rounds(lives: &[Vec<f64>], rounds: usize) -> f64 {
 
 /// The row with the least regret: the mean of the logarithms, so that columns count alike.
 fn best(columns: &[Column], rows: usize) -> usize {
-    let score = |row: usize| mean(&columns.iter().map(|column| column.regret.relative(row).0.ln()).collect::<Vec<_>>());
+    let score = |row: usize| {
+        mean(&columns.iter().map(|column| column.regret.relative(row).0.ln()).collect::<Vec<_>>())
+    };
     (0..rows).reduce(|best, next| if score(next) < score(best) { next } else { best }).unwrap_or(0)
 }
 
@@ -143,8 +152,9 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
          somebody else. Regret is of mean rewards, against the best action, in sum over the rounds of the column's name. The row in bold
          is the best on 100 and 300 other users of `agent` and `tau2`, by the mean of the logarithms over its eight columns.",
     );
-    let heads =
-        ["regret relative to the first row".to_owned()].into_iter().chain(columns.iter().map(|column| column.name.clone()));
+    let heads = ["regret relative to the first row".to_owned()]
+        .into_iter()
+        .chain(columns.iter().map(|column| column.name.clone()));
     let mut table = Table::new("regret", &heads.collect::<Vec<_>>());
     for (row, candidate) in CANDIDATES.iter().enumerate() {
         let name = if row == chosen { format!("**{}**", candidate.name) } else { candidate.name.to_owned() };
@@ -157,13 +167,19 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     report.text("With 95% intervals of the bootstrap over users.");
     let (stays, changes) = columns.split_at(stationary);
     for column in stays {
-        let (what, ratio) =
-            (format!("{} rounds: regret at most {} of the draw's", column.name, column.most), column.regret.cell(SHIPPED_ROW));
+        let (what, ratio) = (
+            format!("{} rounds: regret at most {} of the draw's", column.name, column.most),
+            column.regret.cell(SHIPPED_ROW),
+        );
         report.goal(&what, ratio, column.regret.relative(SHIPPED_ROW).0 <= column.most);
     }
     for column in changes {
         let what = format!("{}, with a reset: regret at most {} of the draw's", column.name, column.most);
-        report.goal(&what, column.regret.cell(RESETTING_ROW), column.regret.relative(RESETTING_ROW).0 <= column.most);
+        report.goal(
+            &what,
+            column.regret.cell(RESETTING_ROW),
+            column.regret.relative(RESETTING_ROW).0 <= column.most,
+        );
     }
     report.heading("The first rounds");
     first_rounds_of_the_demo(&mut report, setup)?;
@@ -182,10 +198,14 @@ fn shoppers(report: &mut Report, setup: &Setup) -> Result<(), StudyError> {
         Ok(phases.first().copied().unwrap_or_default())
     };
     let phases = CANDIDATES.iter().map(of).collect::<Result<Vec<[f64; 4]>, StudyError>>()?;
-    let mut table =
-        Table::new("shopping", &["quality", "1: learning", "2: held out", "3: learning after the drift", "4: held out"]);
+    let mut table = Table::new(
+        "shopping",
+        &["quality", "1: learning", "2: held out", "3: learning after the drift", "4: held out"],
+    );
     for (candidate, phases) in CANDIDATES.iter().zip(&phases) {
-        table.row([candidate.name.to_owned()].into_iter().chain(phases.map(|quality| format!("{quality:.3}"))));
+        table.row(
+            [candidate.name.to_owned()].into_iter().chain(phases.map(|quality| format!("{quality:.3}"))),
+        );
     }
     report.table(table);
     report.text(&format!(
@@ -196,7 +216,8 @@ fn shoppers(report: &mut Report, setup: &Setup) -> Result<(), StudyError> {
          What the learned scale costs is here, phase 3 above all; what it gives is with thumbs on `tau2`, on users that nothing was
          chosen on."
     ));
-    let [today, reset, fading] = [0, RESETTING_ROW, FADING_ROW].map(|row| phases.get(row).copied().unwrap_or_default());
+    let [today, reset, fading] =
+        [0, RESETTING_ROW, FADING_ROW].map(|row| phases.get(row).copied().unwrap_or_default());
     let least = [today[0] - 0.02, today[1] - 0.02, 0.45, 0.66];
     let reached = |phases: &[f64; 4]| phases.iter().zip(least).all(|(quality, least)| *quality >= least);
     let told = |phases: [f64; 4]| phases.map(|quality| format!("{quality:.3}")).join(", ");
@@ -223,7 +244,11 @@ fn first_rounds_of_the_demo(report: &mut Report, setup: &Setup) -> Result<(), St
     report.table(table);
     // The rules come first.
     if let (Some([rules, _]), Some([ten, fifty])) = (means.first(), means.get(1 + SHIPPED_ROW)) {
-        report.goal(&format!("demo, rounds 1 to 10: not below the {rules:+.3} of the rules"), format!("{ten:+.3}"), ten >= rules);
+        report.goal(
+            &format!("demo, rounds 1 to 10: not below the {rules:+.3} of the rules"),
+            format!("{ten:+.3}"),
+            ten >= rules,
+        );
         report.goal("demo, rounds 1 to 50: above +0.37", format!("{fifty:+.3}"), *fifty > 0.37);
     }
     report.text(&format!("The {} lives of `fable demo`.", demo::LIVES));

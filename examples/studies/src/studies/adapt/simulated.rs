@@ -43,7 +43,10 @@ impl Lives {
         settings: &[Settings<'static>],
         users: Range<usize>,
     ) -> Result<Vec<Vec<Vec<f64>>>, StudyError> {
-        let policies = settings.iter().map(|settings| Policy::new(self.catalog, *settings)).collect::<Result<Vec<_>, _>>()?;
+        let policies = settings
+            .iter()
+            .map(|settings| Policy::new(self.catalog, *settings))
+            .collect::<Result<Vec<_>, _>>()?;
         let everything = Feasible::all(self.catalog);
         let label = format!("simulated users, {}", self.catalog.definition().name);
         parallel::map(setup, &label, users.len(), |index| {
@@ -52,7 +55,12 @@ impl Lives {
         })
     }
 
-    fn live(&self, policy: &Policy<'_, f64>, everything: &Feasible, number: u64) -> Result<Vec<f64>, StudyError> {
+    fn live(
+        &self,
+        policy: &Policy<'_, f64>,
+        everything: &Feasible,
+        number: u64,
+    ) -> Result<Vec<f64>, StudyError> {
         let before = SimulatedUser::new(self.catalog, number);
         let after = SimulatedUser::new(self.catalog, OTHERS + number).theta().to_vec();
         let after = SimulatedUser::with_theta(self.catalog, after, number)?;
@@ -94,7 +102,12 @@ mod tests {
 
     #[test]
     fn a_change_changes_nothing_before_it_and_costs_after_it() {
-        let lives = |change| Lives { catalog: &fable_core::catalog::TAU2, rewards: Rewards::Graded, rounds: 200, change };
+        let lives = |change| Lives {
+            catalog: &fable_core::catalog::TAU2,
+            rewards: Rewards::Graded,
+            rounds: 200,
+            change,
+        };
         let settings = [crate::candidate::DRAW.settings];
         let of = |change| lives(change).regret(&Setup::for_tests(), &settings, 0..10).unwrap();
         let sum = |lives: &[Vec<Vec<f64>>], rounds: Range<usize>| -> f64 {

@@ -65,9 +65,13 @@ const fn gives_thumbs(number: usize) -> bool {
 }
 
 /// A user: what is liked, how strongly, and how noisy the rewards are, from the number.
-pub(super) fn user(catalog: &'static Catalog<'static>, number: usize) -> Result<SimulatedUser<'static>, StudyError> {
+pub(super) fn user(
+    catalog: &'static Catalog<'static>,
+    number: usize,
+) -> Result<SimulatedUser<'static>, StudyError> {
     let length = LENGTHS[number % LENGTHS.len()];
-    let theta = SimulatedUser::new(catalog, number as u64).theta().iter().map(|weight| length * weight).collect();
+    let theta =
+        SimulatedUser::new(catalog, number as u64).theta().iter().map(|weight| length * weight).collect();
     let noise = NOISES[number / LENGTHS.len() % (NOISES.len() + 1) % NOISES.len()];
     Ok(SimulatedUser::with_theta(catalog, theta, number as u64)?.noisy(noise))
 }
@@ -75,10 +79,12 @@ pub(super) fn user(catalog: &'static Catalog<'static>, number: usize) -> Result<
 impl<'c> Life<'c> {
     fn new(user: SimulatedUser<'c>, number: usize, everything: &Feasible) -> Result<Self, StudyError> {
         let rounds = 1..=HORIZONS[HORIZONS.len() - 1];
-        let contexts = rounds.map(|round| Ok(user.request(round)?.context)).collect::<Result<Vec<_>, StudyError>>()?;
+        let contexts =
+            rounds.map(|round| Ok(user.request(round)?.context)).collect::<Result<Vec<_>, StudyError>>()?;
         let mut life = Self { user, number, contexts, best: Vec::new(), uniform: Vec::new() };
         for context in &life.contexts {
-            let rewards: Vec<f64> = everything.set().iter().map(|action| life.user.expected(context, action)).collect();
+            let rewards: Vec<f64> =
+                everything.set().iter().map(|action| life.user.expected(context, action)).collect();
             life.best.push(rewards.iter().copied().fold(f64::NEG_INFINITY, f64::max));
             life.uniform.push(crate::statistics::mean(&rewards));
         }
@@ -86,7 +92,12 @@ impl<'c> Life<'c> {
     }
 
     /// Regret until each horizon, and the sum of what was not foreseen.
-    fn run(&self, policy: &Policy<'_, f64>, everything: &Feasible, seed: u64) -> Result<(Vec<f64>, f64), StudyError> {
+    fn run(
+        &self,
+        policy: &Policy<'_, f64>,
+        everything: &Feasible,
+        seed: u64,
+    ) -> Result<(Vec<f64>, f64), StudyError> {
         let mut agent = Agent::new(policy, PER_USER, seed)?;
         let (mut regret, mut surprise, mut until) = (0.0, 0.0, Vec::new());
         for ((round, context), best) in (1..).zip(&self.contexts).zip(&self.best) {
@@ -137,10 +148,15 @@ impl World<'_> {
     ) -> Result<Vec<Scores>, StudyError> {
         match self {
             Self::Users(catalog) => users(setup, catalog, settings, first, lives),
-            Self::Exams(exams) => settings.iter().map(|settings| exam_scores(setup, exams, settings, first, lives)).collect(),
+            Self::Exams(exams) => {
+                settings.iter().map(|settings| exam_scores(setup, exams, settings, first, lives)).collect()
+            }
             Self::People(split, rounds) => {
                 let half = if first == 0 { Half::Seen } else { Half::Unseen };
-                settings.iter().map(|settings| people_scores(setup, split, *rounds, half, self.horizons(), settings)).collect()
+                settings
+                    .iter()
+                    .map(|settings| people_scores(setup, split, *rounds, half, self.horizons(), settings))
+                    .collect()
             }
         }
     }
@@ -154,13 +170,19 @@ fn users(
     count: usize,
 ) -> Result<Vec<Scores>, StudyError> {
     let everything = Feasible::all(catalog);
-    let policies = settings.iter().map(|settings| Policy::new(catalog, *settings)).collect::<Result<Vec<_>, _>>()?;
+    let policies =
+        settings.iter().map(|settings| Policy::new(catalog, *settings)).collect::<Result<Vec<_>, _>>()?;
     let label = format!("defaults, {}", catalog.definition().name);
     let lives = parallel::map(setup, &label, count, |index| {
         let life = Life::new(user(catalog, first + index)?, first + index, &everything)?;
         let runs = policies.iter().map(|policy| life.run(policy, &everything, (first + index) as u64));
         let chance = |horizon: u32| -> f64 {
-            life.best.iter().zip(&life.uniform).take(horizon as usize).map(|(best, uniform)| best - uniform).sum()
+            life.best
+                .iter()
+                .zip(&life.uniform)
+                .take(horizon as usize)
+                .map(|(best, uniform)| best - uniform)
+                .sum()
         };
         Ok((runs.collect::<Result<Vec<_>, _>>()?, HORIZONS.map(chance)))
     })?;
@@ -190,7 +212,8 @@ fn exam_scores(
         prompts::live(&policy, PER_USER, exams, &EXAM_HORIZONS, (first + seed) as u64)
     })?;
     let best = exams.best_per_exam();
-    let any = (0..STYLES as u16).map(|style| exams.fixed(fable_core::Action(style))).sum::<f64>() / STYLES as f64;
+    let any =
+        (0..STYLES as u16).map(|style| exams.fixed(fable_core::Action(style))).sum::<f64>() / STYLES as f64;
     let online = |horizon: usize| lives.iter().map(|life| life.online[horizon]).collect::<Vec<_>>();
     let relative = |horizon| (best - crate::statistics::mean(&online(horizon))) / (best - any);
     Ok(Scores {

@@ -20,7 +20,8 @@ use fable_core::catalog::{AGENT, RUBRIC, TAU2};
 use fable_core::{Exploration, Settings};
 use lives::{HORIZONS, LENGTHS, NOISES, Scores, World};
 
-pub const ABOUT: &str = "the settings that ship: a sweep over simulated users, recorded answers and people (needs data)";
+pub const ABOUT: &str =
+    "the settings that ship: a sweep over simulated users, recorded answers and people (needs data)";
 
 const PRECISIONS: [f64; 5] = [1.0, 2.0, 4.0, 8.0, 16.0];
 const CONSTANTS: [f64; 5] = [0.5, 1.0, 1.5, 2.0, 3.0];
@@ -39,7 +40,8 @@ fn told(settings: &Settings<'_>) -> String {
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     // The reduced version does without data: its numbers are the same everywhere.
     let exams = if setup.reduced { None } else { Some(Exams::read(setup, Half::Tuning)?) };
-    let people = if setup.reduced { None } else { Some((camera::splits(setup, 1)?, computer::splits(setup, 1)?)) };
+    let people =
+        if setup.reduced { None } else { Some((camera::splits(setup, 1)?, computer::splits(setup, 1)?)) };
     let mut worlds = vec![
         (World::Users(&AGENT), setup.scale(90, 9)),
         (World::Users(&TAU2), setup.scale(600, 12)),
@@ -53,12 +55,19 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     }
     let (precisions, constants): (&[f64], &[f64]) =
         if setup.reduced { (&[2.0, 4.0], &[1.0, 1.5]) } else { (&PRECISIONS, &CONSTANTS) };
-    let grid: Vec<Settings<'static>> =
-        precisions.iter().flat_map(|precision| constants.iter().map(|c| optimistic(*precision, *c))).collect();
-    let swept = worlds.iter().map(|(world, count)| world.scores(setup, &grid, 0, *count)).collect::<Result<Vec<_>, _>>()?;
+    let grid: Vec<Settings<'static>> = precisions
+        .iter()
+        .flat_map(|precision| constants.iter().map(|c| optimistic(*precision, *c)))
+        .collect();
+    let swept = worlds
+        .iter()
+        .map(|(world, count)| world.scores(setup, &grid, 0, *count))
+        .collect::<Result<Vec<_>, _>>()?;
 
     let overall = |index: usize| mean(&swept.iter().map(|scores| scores[index].mean()).collect::<Vec<_>>());
-    let best = (0..grid.len()).reduce(|best, next| if overall(next) < overall(best) { next } else { best }).unwrap_or(0);
+    let best = (0..grid.len())
+        .reduce(|best, next| if overall(next) < overall(best) { next } else { best })
+        .unwrap_or(0);
     let theorem = Settings { exploration: Exploration::Theorem { delta: 0.1 }, ..Settings::PAPER };
     let compared = [
         ("today's defaults", "today", Settings::DEFAULT),
@@ -69,8 +78,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
         ("the theorem's schedule, delta = 0.1", "theorem", theorem),
     ];
     let settings = compared.map(|(.., settings)| settings);
-    let fresh =
-        worlds.iter().map(|(world, count)| world.scores(setup, &settings, FRESH, *count)).collect::<Result<Vec<_>, _>>()?;
+    let fresh = worlds
+        .iter()
+        .map(|(world, count)| world.scores(setup, &settings, FRESH, *count))
+        .collect::<Result<Vec<_>, _>>()?;
 
     let mut report = Report::new("the settings that ship, and what others would cost");
     let names: Vec<&str> = worlds.iter().map(|(world, _)| world.name()).collect();
@@ -83,7 +94,8 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
         };
         [precision.to_string()].into_iter().chain((0..constants.len()).map(cell)).collect::<Vec<_>>()
     });
-    let columns = ["precision per feature".to_owned()].into_iter().chain(constants.iter().map(|c| format!("c = {c}")));
+    let columns =
+        ["precision per feature".to_owned()].into_iter().chain(constants.iter().map(|c| format!("c = {c}")));
     let mut table = Table::new("sweep", &columns.collect::<Vec<_>>());
     for cells in cells {
         table.row(cells);
@@ -160,10 +172,14 @@ fn protocol(report: &mut Report, counts: &[usize]) {
 
 /// The best of the grid in each world and at its shortest and longest horizon.
 fn winners(worlds: &[(World<'_>, usize)], swept: &[Vec<Scores>], grid: &[Settings<'_>]) -> Table {
-    let mut table = Table::new("winners", &["world", "best over horizons", "best at the shortest", "best at the longest"]);
+    let mut table = Table::new(
+        "winners",
+        &["world", "best over horizons", "best at the shortest", "best at the longest"],
+    );
     for ((world, _), scores) in worlds.iter().zip(swept) {
         let best = |of: &dyn Fn(&Scores) -> f64| {
-            let least = (0..grid.len()).reduce(|best, next| if of(&scores[next]) < of(&scores[best]) { next } else { best });
+            let least = (0..grid.len())
+                .reduce(|best, next| if of(&scores[next]) < of(&scores[best]) { next } else { best });
             least.map_or(String::new(), |index| format!("{}: {:.3}", told(&grid[index]), of(&scores[index])))
         };
         let last = world.horizons().len() - 1;
@@ -177,9 +193,16 @@ fn winners(worlds: &[(World<'_>, usize)], swept: &[Vec<Scores>], grid: &[Setting
     table
 }
 
-fn comparison(names: &[&str], worlds: &[(World<'_>, usize)], fresh: &[Vec<Scores>], settings: &[&str]) -> Table {
-    let columns =
-        ["settings".to_owned()].into_iter().chain(names.iter().map(|name| (*name).to_owned())).chain(["all".to_owned()]);
+fn comparison(
+    names: &[&str],
+    worlds: &[(World<'_>, usize)],
+    fresh: &[Vec<Scores>],
+    settings: &[&str],
+) -> Table {
+    let columns = ["settings".to_owned()]
+        .into_iter()
+        .chain(names.iter().map(|name| (*name).to_owned()))
+        .chain(["all".to_owned()]);
     let mut table = Table::new("comparison", &columns.collect::<Vec<_>>());
     for (index, name) in settings.iter().enumerate() {
         let cell = |((world, _), scores): (&(World<'_>, usize), &Vec<Scores>)| {
@@ -195,9 +218,13 @@ fn comparison(names: &[&str], worlds: &[(World<'_>, usize)], fresh: &[Vec<Scores
 
 /// Today's defaults, the first, against the best of the sweep, the second, life by life.
 fn losses(names: &[&str], fresh: &[Vec<Scores>]) -> Table {
-    let mut table = Table::new("loss", &["world", "reward per round lost by today's defaults against the best of the sweep"]);
+    let mut table = Table::new(
+        "loss",
+        &["world", "reward per round lost by today's defaults against the best of the sweep"],
+    );
     for (name, scores) in names.iter().zip(fresh) {
-        let difference: Vec<f64> = scores[0].lives.iter().zip(&scores[1].lives).map(|(today, best)| today - best).collect();
+        let difference: Vec<f64> =
+            scores[0].lives.iter().zip(&scores[1].lives).map(|(today, best)| today - best).collect();
         table.row([(*name).to_owned(), with_interval(mean(&difference), mean_interval(&difference))]);
     }
     table
@@ -229,7 +256,8 @@ fn noise(names: &[&str], fresh: &[Vec<Scores>]) -> Table {
 }
 
 fn plot(precisions: &[f64], constants: &[f64], overall: &impl Fn(usize) -> f64) -> Plot {
-    let mut plot = Plot::new("sweep", "Relative regret by optimism", "c (noise variance 0.25)", "relative regret");
+    let mut plot =
+        Plot::new("sweep", "Relative regret by optimism", "c (noise variance 0.25)", "relative regret");
     for (row, precision) in precisions.iter().enumerate() {
         let point = |(column, c): (usize, &f64)| (*c, overall(row * constants.len() + column));
         plot.curve(&format!("precision {precision}"), constants.iter().enumerate().map(point).collect());
@@ -250,7 +278,13 @@ mod tests {
             scale: fable_core::settings::Scale::Fixed,
             ..optimistic(precision, c)
         };
-        let settings = [at(0.25, 4.0, 1.5), at(1.0, 1.0, 0.75), at(0.0625, 16.0, 3.0), at(0.25, 4.0, 3.0), at(0.25, 1.0, 1.5)];
+        let settings = [
+            at(0.25, 4.0, 1.5),
+            at(1.0, 1.0, 0.75),
+            at(0.0625, 16.0, 3.0),
+            at(0.25, 4.0, 3.0),
+            at(0.25, 1.0, 1.5),
+        ];
         let scores = World::Users(&TAU2).scores(&Setup::for_tests(), &settings, 0, 6).unwrap();
         for same in &scores[1..3] {
             for (one, other) in scores[0].lives.iter().zip(&same.lives) {

@@ -27,8 +27,9 @@ fn live(
 ) -> Result<Promoted, StudyError> {
     let theta = SimulatedUser::new(catalog, number).theta().iter().map(|weight| length * weight).collect();
     let user = SimulatedUser::with_theta(catalog, theta, number)?;
-    let contrasts: Vec<Comparison> =
-        (0..catalog.contrasts().len()).filter_map(|contrast| Comparison::declared(catalog, contrast)).collect();
+    let contrasts: Vec<Comparison> = (0..catalog.contrasts().len())
+        .filter_map(|contrast| Comparison::declared(catalog, contrast))
+        .collect();
     let mut workspace = vec![0.0; catalog.workspace_len()];
     let (mut agent, everything) = (Agent::new(acting, PER_USER, number)?, Feasible::all(catalog));
     let mut right = vec![[false; COVERED.len()]; contrasts.len()];
@@ -71,13 +72,17 @@ pub(super) fn table(setup: &Setup) -> Result<(Table, Vec<(String, f64)>), StudyE
         for length in [1.0, 2.0] {
             for (name, nu) in [("default nu = 0.3", 0.3), ("nu = 5", 5.0)] {
                 let settings = Settings { exploration: Exploration::Constant(nu), ..Settings::PAPER };
-                let radius = |covered: &f64| settings.base_precision.map(|precision| covered * precision.sqrt());
-                let policies = COVERED.iter().map(|covered| Settings { prior_radius: radius(covered), ..settings });
-                let policies = policies.map(|settings| Policy::new(catalog, settings)).collect::<Result<Vec<_>, _>>()?;
+                let radius =
+                    |covered: &f64| settings.base_precision.map(|precision| covered * precision.sqrt());
+                let policies =
+                    COVERED.iter().map(|covered| Settings { prior_radius: radius(covered), ..settings });
+                let policies =
+                    policies.map(|settings| Policy::new(catalog, settings)).collect::<Result<Vec<_>, _>>()?;
                 let acting = Policy::new(catalog, settings)?;
                 let label = format!("defaults, radius, {}", catalog.definition().name);
-                let users =
-                    parallel::map(setup, &label, count, |user| live(catalog, &policies, &acting, length, 50_000 + user as u64))?;
+                let users = parallel::map(setup, &label, count, |user| {
+                    live(catalog, &policies, &acting, length, 50_000 + user as u64)
+                })?;
                 let users_name = format!("`{}`, length {length}, {name}", catalog.definition().name);
                 let mut cells = vec![users_name.clone()];
                 for (index, covered) in COVERED.iter().enumerate() {

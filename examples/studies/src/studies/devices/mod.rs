@@ -47,7 +47,11 @@ struct Exactness {
     news: [usize; 2],
 }
 
-fn exactness(setup: &Setup, catalog: &'static Catalog<'static>, half_life: Option<u32>) -> Result<Exactness, StudyError> {
+fn exactness(
+    setup: &Setup,
+    catalog: &'static Catalog<'static>,
+    half_life: Option<u32>,
+) -> Result<Exactness, StudyError> {
     let policies = policies(catalog, Settings { half_life, ..Settings::DEFAULT })?;
     let found = parallel::map(setup, "devices, merged", setup.scale(20, 1), |user| {
         let mut life = live(&policies, Meeting::Never, (FIRST + 50_000 + user) as u64)?;
@@ -77,7 +81,8 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
          row. Regret is of mean rewards against the best action. The goals were written down before the first full run.",
     ));
     report.goals_set("2026-11-18");
-    let catalogs: [(&'static Catalog<'static>, usize); 2] = [(&AGENT, setup.scale(60, 1)), (&TAU2, setup.scale(200, 3))];
+    let catalogs: [(&'static Catalog<'static>, usize); 2] =
+        [(&AGENT, setup.scale(60, 1)), (&TAU2, setup.scale(200, 3))];
     for (catalog, users) in catalogs {
         regret(&mut report, setup, catalog, users)?;
     }
@@ -88,8 +93,16 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
         for (words, half_life) in FADING {
             let name = format!("`{}`, {words}", catalog.definition().name);
             let Exactness { largest, before, news } = exactness(setup, catalog, half_life)?;
-            table.row([name.clone(), format!("{before:.3}"), format!("{largest:.0e}"), news[0].to_string(), news[1].to_string()]);
-            let what = format!("{name}: merged devices predict as one learner, to 1e-9, and a second meeting brings nothing");
+            table.row([
+                name.clone(),
+                format!("{before:.3}"),
+                format!("{largest:.0e}"),
+                news[0].to_string(),
+                news[1].to_string(),
+            ]);
+            let what = format!(
+                "{name}: merged devices predict as one learner, to 1e-9, and a second meeting brings nothing"
+            );
             report.goal(&what, format!("{largest:.0e}, {} pieces", news[1]), largest <= 1e-9 && news[1] == 0);
             // Not the rounding itself, which is not worth a promise.
             report.number(format!("{name}: before"), before);
@@ -113,15 +126,25 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     Ok(report)
 }
 
-fn regret(report: &mut Report, setup: &Setup, catalog: &'static Catalog<'static>, users: usize) -> Result<(), StudyError> {
+fn regret(
+    report: &mut Report,
+    setup: &Setup,
+    catalog: &'static Catalog<'static>,
+    users: usize,
+) -> Result<(), StudyError> {
     let name = catalog.definition().name;
     let policies = policies(catalog, Settings::DEFAULT)?;
     let lives: Vec<Vec<Vec<f64>>> = parallel::map(setup, &format!("devices, {name}"), users, |user| {
-        let live = |(_, meeting): &(&str, Meeting)| Ok(live(&policies, *meeting, (FIRST + user) as u64)?.regret);
+        let live =
+            |(_, meeting): &(&str, Meeting)| Ok(live(&policies, *meeting, (FIRST + user) as u64)?.regret);
         ROWS.iter().map(live).collect()
     })?;
     let (short, long) = (Regret::of(&lives, 0..50), Regret::of(&lives, 0..ROUNDS as usize));
-    let columns = [format!("`{name}`, regret relative to the first row"), "requests 1 to 50".into(), "requests 1 to 200".into()];
+    let columns = [
+        format!("`{name}`, regret relative to the first row"),
+        "requests 1 to 50".into(),
+        "requests 1 to 200".into(),
+    ];
     let mut table = Table::new(name, &columns);
     let title = format!("Regret by request on {name}, {PLACES} devices");
     let mut plot = Plot::new(name, &title, "request", "mean regret");

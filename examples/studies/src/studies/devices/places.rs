@@ -61,11 +61,21 @@ impl<'p> Place<'p> {
     }
 
     /// A request and its reward; the action that was chosen.
-    fn serve(&mut self, person: &SimulatedUser<'_>, round: u32, context: &Context, all: &Feasible) -> Result<Action, StudyError> {
+    fn serve(
+        &mut self,
+        person: &SimulatedUser<'_>,
+        round: u32,
+        context: &Context,
+        all: &Feasible,
+    ) -> Result<Action, StudyError> {
         let mut command = Command::decide(Request::new(context, all).at(round));
         self.run(&mut command)?;
-        let decision = command.decision(&self.user.user()).ok_or_else(|| StudyError::Failed("nothing was decided".into()))?;
-        self.run(&mut Command::feedback(decision.id, person.reward(round, context, decision.action)).at(round))?;
+        let decision = command
+            .decision(&self.user.user())
+            .ok_or_else(|| StudyError::Failed("nothing was decided".into()))?;
+        self.run(
+            &mut Command::feedback(decision.id, person.reward(round, context, decision.action)).at(round),
+        )?;
         Ok(decision.action)
     }
 
@@ -133,7 +143,11 @@ pub fn policies(
 ///
 /// # Errors
 /// What the learner says.
-pub fn live<'p>(policies: &[Policy<'p, f64>; PLACES], meeting: Meeting, number: u64) -> Result<Life<'p>, StudyError> {
+pub fn live<'p>(
+    policies: &[Policy<'p, f64>; PLACES],
+    meeting: Meeting,
+    number: u64,
+) -> Result<Life<'p>, StudyError> {
     let [first, ..] = policies;
     let person = SimulatedUser::new(first.catalog(), number);
     let everything = Feasible::all(first.catalog());
@@ -171,7 +185,8 @@ impl Life<'_> {
     /// # Errors
     /// What merging says.
     pub fn meet(&mut self, who: &[usize]) -> Result<usize, StudyError> {
-        let told: Vec<JournalDigest> = who.iter().filter_map(|place| self.places.get(*place)).map(Place::telling).collect();
+        let told: Vec<JournalDigest> =
+            who.iter().filter_map(|place| self.places.get(*place)).map(Place::telling).collect();
         let mut count = 0;
         for place in who {
             if let Some(here) = self.places.get_mut(*place) {
@@ -198,7 +213,8 @@ impl Life<'_> {
                 let own = alone.user().predict(context, action, None)?;
                 for place in &mut self.places {
                     let here = place.user.user().predict(context, action, None)?;
-                    largest = largest.max((here.mean - own.mean).abs()).max((here.variance - own.variance).abs());
+                    largest =
+                        largest.max((here.mean - own.mean).abs()).max((here.variance - own.variance).abs());
                 }
             }
         }

@@ -67,7 +67,8 @@ impl Kind {
             Self::Slowly => f64::from(round - 1) / f64::from(ROUNDS - 1),
             Self::BackAndForth => f64::from((round - 1) / STAY % 2),
         };
-        let between = |(coordinate, (one, other)): (usize, (&f64, &f64))| one + share(coordinate) * (other - one);
+        let between =
+            |(coordinate, (one, other)): (usize, (&f64, &f64))| one + share(coordinate) * (other - one);
         let mut theta: Vec<f64> = one.iter().zip(other).enumerate().map(between).collect();
         let length = libm::sqrt(theta.iter().map(|weight| weight * weight).sum());
         for weight in &mut theta {
@@ -97,8 +98,14 @@ pub struct Life {
 ///
 /// # Errors
 /// What the learner says.
-pub fn live(catalog: &'static Catalog<'static>, kind: Kind, rows: &[Row<'_>], number: u64) -> Result<Vec<Life>, StudyError> {
-    let [one, other] = [number, OTHERS + number].map(|number| SimulatedUser::new(catalog, number).theta().to_vec());
+pub fn live(
+    catalog: &'static Catalog<'static>,
+    kind: Kind,
+    rows: &[Row<'_>],
+    number: u64,
+) -> Result<Vec<Life>, StudyError> {
+    let [one, other] =
+        [number, OTHERS + number].map(|number| SimulatedUser::new(catalog, number).theta().to_vec());
     let everything = Feasible::all(catalog);
     let mut people = Vec::new();
     for round in 1..=ROUNDS {
@@ -137,7 +144,8 @@ mod tests {
     fn tastes_change_when_and_where_they_should() {
         let [one, other] = [1, 2].map(|number| SimulatedUser::new(&TAU2, number).theta().to_vec());
         let at = |kind: Kind, round| kind.theta(&TAU2, round, &one, &other);
-        let close = |theta: &[f64], to: &[f64]| theta.iter().zip(to).all(|(theta, to)| (theta - to).abs() < 1e-12);
+        let close =
+            |theta: &[f64], to: &[f64]| theta.iter().zip(to).all(|(theta, to)| (theta - to).abs() < 1e-12);
         for (kind, _) in KINDS {
             assert!(close(&at(kind, 1), &one), "{kind:?}");
             let length: f64 = at(kind, 250).iter().map(|weight| weight * weight).sum();
@@ -149,9 +157,20 @@ mod tests {
         // What has nothing to do with the last component keeps its proportions.
         let part = at(Kind::InPart, 201);
         let scale = part[0] / one[0];
-        assert!(TAU2.block_ranges(0).flatten().all(|coordinate| (part[coordinate] - scale * one[coordinate]).abs() < 1e-12));
-        assert!(TAU2.block_ranges(2).flatten().any(|coordinate| (part[coordinate] - scale * one[coordinate]).abs() > 1e-3));
-        assert_eq!([Kind::Stays, Kind::AtOnce, Kind::BackAndForth].map(|kind| kind.rounds().start), [0, 200, 100]);
+        assert!(
+            TAU2.block_ranges(0)
+                .flatten()
+                .all(|coordinate| (part[coordinate] - scale * one[coordinate]).abs() < 1e-12)
+        );
+        assert!(
+            TAU2.block_ranges(2)
+                .flatten()
+                .any(|coordinate| (part[coordinate] - scale * one[coordinate]).abs() > 1e-3)
+        );
+        assert_eq!(
+            [Kind::Stays, Kind::AtOnce, Kind::BackAndForth].map(|kind| kind.rounds().start),
+            [0, 200, 100]
+        );
     }
 
     #[test]

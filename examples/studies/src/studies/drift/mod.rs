@@ -14,7 +14,8 @@ use fable_core::{Catalog, Policy, Settings};
 use lives::{CHANGE, KINDS, Kind, Life, ROUNDS, Row, STAY, live};
 
 /// The line in the list of studies.
-pub const ABOUT: &str = "users who change at once, in part, slowly, back and forth: what forgetting is worth and what it costs";
+pub const ABOUT: &str =
+    "users who change at once, in part, slowly, back and forth: what forgetting is worth and what it costs";
 
 /// Users that nothing was chosen on, neither here nor in another study.
 const FIRST: usize = 400_000;
@@ -64,21 +65,28 @@ impl Outcome {
 
     /// The regret of the rounds that count.
     fn regret(&self, kind: Kind) -> Regret {
-        let lives: Vec<Vec<Vec<f64>>> =
-            self.lives(kind).iter().map(|rows| rows.iter().map(|life| life.regret.clone()).collect()).collect();
+        let lives: Vec<Vec<Vec<f64>>> = self
+            .lives(kind)
+            .iter()
+            .map(|rows| rows.iter().map(|life| life.regret.clone()).collect())
+            .collect();
         Regret::of(&lives, kind.rounds())
     }
 
     /// The mean regret per round of a row.
     fn per_round(&self, kind: Kind, row: usize) -> f64 {
-        let regret = |rows: &Vec<Life>| rows.get(row).map(|life| mean(life.regret.get(kind.rounds()).unwrap_or_default()));
+        let regret = |rows: &Vec<Life>| {
+            rows.get(row).map(|life| mean(life.regret.get(kind.rounds()).unwrap_or_default()))
+        };
         mean(&self.lives(kind).iter().filter_map(regret).collect::<Vec<_>>())
     }
 
     /// How many rewards after the first change it was noticed by what ships, life by life.
     fn delays(&self, kind: Kind) -> Vec<Option<u32>> {
         let changed = kind.rounds().start as u32;
-        let delay = |rows: &Vec<Life>| rows.first()?.alarms.iter().find(|round| **round > changed).map(|round| round - changed);
+        let delay = |rows: &Vec<Life>| {
+            rows.first()?.alarms.iter().find(|round| **round > changed).map(|round| round - changed)
+        };
         self.lives(kind).iter().map(delay).collect()
     }
 
@@ -90,8 +98,11 @@ impl Outcome {
 
     /// Alarms in 1,000 rewards of those who stay the same, under what ships.
     fn false_alarms(&self) -> f64 {
-        let alarms: Vec<f64> =
-            self.lives(Kind::Stays).iter().filter_map(|rows| Some(rows.first()?.alarms.len() as f64)).collect();
+        let alarms: Vec<f64> = self
+            .lives(Kind::Stays)
+            .iter()
+            .filter_map(|rows| Some(rows.first()?.alarms.len() as f64))
+            .collect();
         1_000.0 * mean(&alarms) / f64::from(ROUNDS)
     }
 }
@@ -101,7 +112,8 @@ impl Outcome {
 /// # Errors
 /// What the learner says.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
-    let outcomes = [Outcome::of(setup, &AGENT, setup.scale(60, 1))?, Outcome::of(setup, &TAU2, setup.scale(200, 2))?];
+    let outcomes =
+        [Outcome::of(setup, &AGENT, setup.scale(60, 1))?, Outcome::of(setup, &TAU2, setup.scale(200, 2))?];
     let mut report = Report::new("users who change");
     report.text(&format!(
         "Simulated users (tastes of length 1, graded rewards, noise of half width 0.35), 60 of `agent` and 200 of `tau2` of each
@@ -144,7 +156,8 @@ fn tell(report: &mut Report, outcome: &Outcome) {
         }
     }
     report.table(table);
-    let title = format!("Regret by request on {name}, where somebody changes altogether after request {CHANGE}");
+    let title =
+        format!("Regret by request on {name}, where somebody changes altogether after request {CHANGE}");
     let mut plot = Plot::new(name, &title, "request", "mean regret");
     for (row, (words, ..)) in ROWS.iter().enumerate() {
         let window = |first: usize| {
@@ -161,7 +174,12 @@ fn tell(report: &mut Report, outcome: &Outcome) {
 /// Whether and when what ships notices, without doing anything about it.
 fn notice(report: &mut Report, outcomes: &[Outcome]) {
     report.heading("Noticing");
-    let columns = ["", "noticed within 50 rewards", "median of the rewards until then", "alarms in 1,000 rewards of who stays"];
+    let columns = [
+        "",
+        "noticed within 50 rewards",
+        "median of the rewards until then",
+        "alarms in 1,000 rewards of who stays",
+    ];
     let mut table = Table::new("noticed", &columns);
     for outcome in outcomes {
         for (kind, words) in KINDS.iter().filter(|(kind, _)| !matches!(kind, Kind::Stays | Kind::Slowly)) {
@@ -169,10 +187,16 @@ fn notice(report: &mut Report, outcomes: &[Outcome]) {
             let (lower, upper) = wilson(noticed, lives);
             let share = format!("{noticed} of {lives} ({:.0}% to {:.0}%)", 100.0 * lower, 100.0 * upper);
             let never = f64::from(ROUNDS);
-            let delays: Vec<f64> = outcome.delays(*kind).into_iter().map(|delay| delay.map_or(never, f64::from)).collect();
+            let delays: Vec<f64> =
+                outcome.delays(*kind).into_iter().map(|delay| delay.map_or(never, f64::from)).collect();
             let median = quantile(&delays, 0.5);
             let median = if median < never { format!("{median:.0}") } else { "never".into() };
-            table.row([format!("`{}`, {words}", outcome.name), share, median, format!("{:.2}", outcome.false_alarms())]);
+            table.row([
+                format!("`{}`, {words}", outcome.name),
+                share,
+                median,
+                format!("{:.2}", outcome.false_alarms()),
+            ]);
             report.number(format!("{}: {words}: noticed", outcome.name), noticed as f64);
         }
         report.number(format!("{}: false alarms", outcome.name), outcome.false_alarms());
@@ -197,15 +221,22 @@ fn goals(report: &mut Report, outcomes: &[Outcome]) {
         for (kind, row, with, most) in aims {
             let words = KINDS.iter().find(|(other, _)| *other == kind).map_or("", |(_, words)| words);
             let regret = outcome.regret(kind);
-            let what = format!("`{}`, {words}, with {with}: regret at most {most} of what ships", outcome.name);
+            let what =
+                format!("`{}`, {words}, with {with}: regret at most {most} of what ships", outcome.name);
             report.goal(&what, regret.cell(row), regret.relative(row).0 <= most);
         }
         let regret = outcome.regret(Kind::AtOnce);
         let ratio = regret.relative(RESET).0 / regret.relative(TOLD).0;
-        let what = format!("`{}`, changes altogether, with a reset: regret at most 1.5 of who is told", outcome.name);
+        let what = format!(
+            "`{}`, changes altogether, with a reset: regret at most 1.5 of who is told",
+            outcome.name
+        );
         report.goal(&what, format!("{ratio:.2}"), ratio <= 1.5);
         let (noticed, lives) = outcome.noticed(Kind::AtOnce);
-        let what = format!("`{}`, changes altogether: noticed within {SOON} rewards in at least 80% of lives", outcome.name);
+        let what = format!(
+            "`{}`, changes altogether: noticed within {SOON} rewards in at least 80% of lives",
+            outcome.name
+        );
         report.goal(&what, format!("{noticed} of {lives}"), noticed * 10 >= lives * 8);
         let alarms = outcome.false_alarms();
         let what = format!("`{}`, stays the same: at most 1 alarm in 1,000 rewards", outcome.name);

@@ -27,7 +27,9 @@ impl<'c> Simulated<'c> {
         let kind = Random::new([population, number, 0, 0xf1ee7]).below(TYPES as usize) as u64;
         let own = (population << 20) + number;
         let parts = [(0.6, taste(shared)), (0.6, taste(shared + 1 + kind)), (0.5, taste(own))];
-        let theta = (0..catalog.dimension()).map(|i| parts.iter().map(|(weight, taste)| weight * taste[i]).sum()).collect();
+        let theta = (0..catalog.dimension())
+            .map(|i| parts.iter().map(|(weight, taste)| weight * taste[i]).sum())
+            .collect();
         Ok(Self(SimulatedUser::with_theta(catalog, theta, own)?))
     }
 }
@@ -42,7 +44,9 @@ impl Person for Simulated<'_> {
     }
 
     fn reward(&self, round: usize, action: Action) -> f64 {
-        self.0.request(round as u32 + 1).map_or(0.0, |asked| self.0.reward(round as u32 + 1, &asked.context, action))
+        self.0
+            .request(round as u32 + 1)
+            .map_or(0.0, |asked| self.0.reward(round as u32 + 1, &asked.context, action))
     }
 }
 
@@ -69,7 +73,9 @@ impl Shopper<'_> {
 
 impl Person for Shopper<'_> {
     fn request(&self, round: usize) -> Result<(Context, Feasible), StudyError> {
-        let offer = self.shopper.phases[0].get(round).ok_or_else(|| StudyError::Failed("there is no such offer".into()))?;
+        let offer = self.shopper.phases[0]
+            .get(round)
+            .ok_or_else(|| StudyError::Failed("there is no such offer".into()))?;
         let mut set = ActionSet::EMPTY;
         set.insert(Action(0));
         offer.options.iter().for_each(|option| set.insert(bought(option)));
@@ -141,7 +147,8 @@ impl Person for Examined<'_> {
 
     fn expected(&self, _: usize, action: Action) -> f64 {
         let of = |problem: &Problem| {
-            let (attempts, cost) = problem.get(action.index()).map_or((&[][..], 0.0), |(attempts, cost)| (attempts, *cost));
+            let (attempts, cost) =
+                problem.get(action.index()).map_or((&[][..], 0.0), |(attempts, cost)| (attempts, *cost));
             attempts.iter().filter(|right| **right).count() as f64 / attempts.len().max(1) as f64 - cost
         };
         self.exam.problems.iter().map(of).sum::<f64>() / self.exam.problems.len().max(1) as f64
@@ -151,7 +158,9 @@ impl Person for Examined<'_> {
     fn reward(&self, round: usize, action: Action) -> f64 {
         let mut random = self.random(round);
         let problem = self.exam.problems.get(random.below(self.exam.problems.len()));
-        let Some((attempts, cost)) = problem.and_then(|problem| problem.get(action.index())) else { return 0.0 };
+        let Some((attempts, cost)) = problem.and_then(|problem| problem.get(action.index())) else {
+            return 0.0;
+        };
         let right = attempts.get(random.below(attempts.len())).copied().unwrap_or_default();
         (f64::from(u8::from(right)) - cost).clamp(-1.0, 1.0)
     }
@@ -186,9 +195,13 @@ pub fn exams(setup: &Setup) -> Result<Vec<Exam>, StudyError> {
     let mut lines = text.lines();
     let heads: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let place = |name: &str| {
-        heads.iter().position(|head| *head == name).ok_or_else(|| CONCISE_COT.bad(setup, format!("there is no column {name}")))
+        heads
+            .iter()
+            .position(|head| *head == name)
+            .ok_or_else(|| CONCISE_COT.bad(setup, format!("there is no column {name}")))
     };
-    let [exam, problem, model, prompt] = [place("exam")?, place("problem_id")?, place("model")?, place("prompt")?];
+    let [exam, problem, model, prompt] =
+        [place("exam")?, place("problem_id")?, place("model")?, place("prompt")?];
     let [bits, tokens] = [place("attempts_correct_bits")?, place("output_tokens")?];
     let mut exams: BTreeMap<&str, BTreeMap<&str, Problem>> = BTreeMap::new();
     for line in lines {
@@ -198,15 +211,20 @@ pub fn exams(setup: &Setup) -> Result<Vec<Exam>, StudyError> {
             continue;
         }
         let style = STYLES.components[0].values.iter().position(|value| value.name == cell(prompt));
-        let read = style.and_then(|style| Some((style, cell(tokens).parse::<f64>().ok()?))).filter(|_| !cell(bits).is_empty());
-        let (style, tokens) = read.ok_or_else(|| CONCISE_COT.bad(setup, format!("a row that cannot be read: {line}")))?;
+        let read = style
+            .and_then(|style| Some((style, cell(tokens).parse::<f64>().ok()?)))
+            .filter(|_| !cell(bits).is_empty());
+        let (style, tokens) =
+            read.ok_or_else(|| CONCISE_COT.bad(setup, format!("a row that cannot be read: {line}")))?;
         let attempts: Vec<bool> = cell(bits).chars().map(|bit| bit == '1').collect();
         let cost = TOKEN_COST * tokens / attempts.len() as f64 / 100.0;
         exams.entry(cell(exam)).or_default().entry(cell(problem)).or_default()[style] = (attempts, cost);
     }
     let whole = |problems: &Problem| problems.iter().all(|(attempts, _)| !attempts.is_empty());
-    let exams: Vec<Exam> =
-        exams.into_values().map(|exam| Exam { problems: exam.into_values().filter(whole).collect() }).collect();
+    let exams: Vec<Exam> = exams
+        .into_values()
+        .map(|exam| Exam { problems: exam.into_values().filter(whole).collect() })
+        .collect();
     if exams.len() < 6 || exams.iter().any(|exam| exam.problems.is_empty()) {
         return Err(CONCISE_COT.bad(setup, "there are too few exams in it"));
     }

@@ -30,7 +30,12 @@ pub struct Life {
 }
 
 /// Lets somebody live; `number` names the draws.
-pub fn live(policy: &Policy<'_, f64>, person: &dyn Person, number: u64, rounds: usize) -> Result<Life, StudyError> {
+pub fn live(
+    policy: &Policy<'_, f64>,
+    person: &dyn Person,
+    number: u64,
+    rounds: usize,
+) -> Result<Life, StudyError> {
     let mut agent = Agent::new(policy, PER_USER, number)?;
     let mut life = Life { regret: Vec::with_capacity(rounds), evidence: Evidence::default() };
     for round in 0..rounds {
@@ -39,7 +44,11 @@ pub fn live(policy: &Policy<'_, f64>, person: &dyn Person, number: u64, rounds: 
         let action = chosen.ok_or_else(|| StudyError::Failed("a learner always chooses".into()))?;
         let reward = person.reward(round, action);
         agent.learn(reward)?;
-        let best = feasible.set().iter().map(|action| person.expected(round, action)).fold(f64::NEG_INFINITY, f64::max);
+        let best = feasible
+            .set()
+            .iter()
+            .map(|action| person.expected(round, action))
+            .fold(f64::NEG_INFINITY, f64::max);
         life.regret.push(best - person.expected(round, action));
         let baseline = policy.baseline(&context, action, None);
         life.evidence.reward(policy, &Observation { context, action, baseline, reward, weight: 1.0 });
@@ -67,7 +76,10 @@ pub fn bold(multiple: f64) -> Settings<'static> {
 pub fn isotropic() -> impl Iterator<Item = Settings<'static>> {
     let of = |boldness: f64| {
         let settings = bold(boldness);
-        move |multiple| Settings { precision_per_feature: settings.precision_per_feature * multiple, ..settings }
+        move |multiple| Settings {
+            precision_per_feature: settings.precision_per_feature * multiple,
+            ..settings
+        }
     };
     BOLDNESSES.into_iter().flat_map(move |boldness| PRECISIONS.into_iter().map(of(boldness)))
 }
@@ -84,13 +96,22 @@ pub enum Start<'p> {
 }
 
 /// The regret of the first rounds of people who start so, in sum, by round.
-pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, number: u64) -> Result<Vec<f64>, StudyError> {
+pub fn regret(
+    catalog: &Catalog<'_>,
+    start: Start<'_>,
+    person: &dyn Person,
+    number: u64,
+) -> Result<Vec<f64>, StudyError> {
     match start {
-        Start::Isotropic(settings) => Ok(live(&Policy::new(catalog, settings)?, person, number, ROUNDS)?.regret),
+        Start::Isotropic(settings) => {
+            Ok(live(&Policy::new(catalog, settings)?, person, number, ROUNDS)?.regret)
+        }
         Start::Mean(population) => {
-            let (mean, precision) = (population.prior.mean(), vec![population.isotropic_precision; catalog.dimension()]);
+            let (mean, precision) =
+                (population.prior.mean(), vec![population.isotropic_precision; catalog.dimension()]);
             let prior = Prior::Diagonal { mean: &mean, precision: &precision };
-            Ok(live(&Policy::with_prior(catalog, Settings::default(), prior)?, person, number, ROUNDS)?.regret)
+            Ok(live(&Policy::with_prior(catalog, Settings::default(), prior)?, person, number, ROUNDS)?
+                .regret)
         }
         Start::Fitted(population, settings) => {
             let mut workspace = vec![0.0; catalog.workspace_len()];
@@ -104,6 +125,11 @@ pub fn regret(catalog: &Catalog<'_>, start: Start<'_>, person: &dyn Person, numb
 /// Fits on one thread: the studies run many at a time. The small version does not choose how much to hold back.
 pub fn fitted(setup: &Setup, catalog: &Catalog<'_>, users: &[Evidence]) -> Result<Population, StudyError> {
     let shrinkage = setup.reduced.then_some(catalog.dimension() as f64);
-    let options = Options { shrinkage, steps: setup.scale(40, 3), threads: NonZero::<usize>::MIN, ..Options::default() };
+    let options = Options {
+        shrinkage,
+        steps: setup.scale(40, 3),
+        threads: NonZero::<usize>::MIN,
+        ..Options::default()
+    };
     Ok(fit(&Policy::new(catalog, Settings::default())?, users, &options)?)
 }

@@ -6,7 +6,11 @@ pub struct Matrix(pub Vec<Vec<f64>>);
 
 impl Matrix {
     pub fn identity(size: usize, scale: f64) -> Self {
-        Self((0..size).map(|row| (0..size).map(|column| if row == column { scale } else { 0.0 }).collect()).collect())
+        Self(
+            (0..size)
+                .map(|row| (0..size).map(|column| if row == column { scale } else { 0.0 }).collect())
+                .collect(),
+        )
     }
 
     /// Adds `weight` x x'.
@@ -21,7 +25,9 @@ impl Matrix {
         let size = self.0.len();
         let (mut left, mut right, mut log_det) = (self.0.clone(), Self::identity(size, 1.0).0, 0.0);
         for column in 0..size {
-            let pivot = (column..size).max_by(|a, b| left[*a][column].abs().total_cmp(&left[*b][column].abs())).unwrap();
+            let pivot = (column..size)
+                .max_by(|a, b| left[*a][column].abs().total_cmp(&left[*b][column].abs()))
+                .unwrap();
             left.swap(column, pivot);
             right.swap(column, pivot);
             let value = left[column][column];

@@ -26,7 +26,11 @@ impl Regret {
     fn ell(&self, log_t: f64) -> f64 {
         let share = self.length * self.length / self.d;
         // log(1 + (t - 1) share); 1 is nothing beside the rest long before exp overflows.
-        let growth = if log_t < 600.0 { libm::log1p((libm::exp(log_t) - 1.0) * share) } else { log_t + libm::log(share) };
+        let growth = if log_t < 600.0 {
+            libm::log1p((libm::exp(log_t) - 1.0) * share)
+        } else {
+            log_t + libm::log(share)
+        };
         self.radius + libm::sqrt(self.d * growth + 2.0 * libm::log(3.0 / self.delta))
     }
 
@@ -43,7 +47,9 @@ impl Regret {
         let mut best = scan.fold(0.0, |best, next| if ratio(next) > ratio(best) { next } else { best });
         let mut step = 0.02 * (1.0 + best);
         while step > 1e-9 * (1.0 + best) {
-            let moved = [best - step, best + step].into_iter().find(|next| *next >= 0.0 && ratio(*next) > ratio(best));
+            let moved = [best - step, best + step]
+                .into_iter()
+                .find(|next| *next >= 0.0 && ratio(*next) > ratio(best));
             (best, step) = moved.map_or((best, step / 2.0), |next| (next, step));
         }
         ratio(best).max(1.0 / 3.0)
@@ -55,7 +61,8 @@ impl Regret {
         // The first round with 1 / (t + 1)^2 <= p0 / 2.
         let t0 = libm::ceil(libm::sqrt(2.0 / p0) - 1.0).max(1.0);
         let (log_n, squared) = (libm::log(n), self.length * self.length);
-        let gamma = self.ell(log_n) + (libm::sqrt(self.d) + libm::sqrt(4.0 * libm::log(n + 1.0))) * self.nu(log_n);
+        let gamma =
+            self.ell(log_n) + (libm::sqrt(self.d) + libm::sqrt(4.0 * libm::log(n + 1.0))) * self.nu(log_n);
         let potential = libm::sqrt(n * (1.0 + squared) * self.d * libm::log1p(n * squared / self.d));
         let martingale = libm::sqrt(2.0 * n * libm::log(3.0 / self.delta));
         // The sum of 1 / (t + 1)^2 over all t.
@@ -118,7 +125,8 @@ mod tests {
         let nu = Exploration::Theorem { delta: case.delta }.nu(n as u32, case.d as usize);
         let gamma = ell + (case.d.sqrt() + (4.0 * (n as f64 + 1.0).ln()).sqrt()) * nu;
         let p0 = normal_tail(kappa);
-        let t0 = (1..10_000).find(|t| 1.0 / f64::from((t + 1) * (t + 1)) <= p0 / 2.0).map_or(f64::NAN, f64::from);
+        let t0 =
+            (1..10_000).find(|t| 1.0 / f64::from((t + 1) * (t + 1)) <= p0 / 2.0).map_or(f64::NAN, f64::from);
         let sum_of_s = (n as f64 * (1.0 + case.length.powi(2)) * log_dets[n]).sqrt();
         let azuma = (n as f64 * third).sqrt();
         let tails: f64 = (1..2_000_000).rev().map(|t| (f64::from(t) + 1.0).powi(-2)).sum();
@@ -128,7 +136,8 @@ mod tests {
     /// The largest l_t / nu_t of a hundred thousand rounds, and of ever later ones, from the formulas as they are printed.
     fn largest_ratio(case: &Regret) -> f64 {
         let ratio = |t: f64| {
-            let inner = case.d * (1.0 + (t - 1.0) * case.length.powi(2) / case.d).ln() + 2.0 * (3.0 / case.delta).ln();
+            let inner = case.d * (1.0 + (t - 1.0) * case.length.powi(2) / case.d).ln()
+                + 2.0 * (3.0 / case.delta).ln();
             (case.radius + inner.sqrt()) / (9.0 * case.d * (t / case.delta).ln()).sqrt()
         };
         let early = (1..100_000).map(|t| ratio(f64::from(t)));
@@ -140,7 +149,10 @@ mod tests {
     fn kappa_is_the_supremum() {
         for case in CASES {
             let (found, kappa) = (largest_ratio(&case), case.kappa());
-            assert!(kappa >= found - 1e-12 && kappa <= found.max(1.0 / 3.0) + 1e-6, "{case:?}: {kappa} {found}");
+            assert!(
+                kappa >= found - 1e-12 && kappa <= found.max(1.0 / 3.0) + 1e-6,
+                "{case:?}: {kappa} {found}"
+            );
         }
     }
 
@@ -164,7 +176,10 @@ mod tests {
                 let run = Regret { delta, ..case };
                 let dense = dense(&run, n, run.kappa());
                 let expected = case.expected(n as f64);
-                assert!((expected / (dense + 2.0 / n as f64) - 1.0).abs() < 1e-6, "{case:?} {n}: {expected} {dense}");
+                assert!(
+                    (expected / (dense + 2.0 / n as f64) - 1.0).abs() < 1e-6,
+                    "{case:?} {n}: {expected} {dense}"
+                );
                 // The worst law that the first half allows has a smaller mean.
                 assert!((1.0 - delta) * dense + delta * 2.0 * n as f64 <= expected * (1.0 + 1e-6));
             }

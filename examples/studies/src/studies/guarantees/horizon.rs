@@ -60,14 +60,17 @@ fn lives(
 }
 
 fn curve(lives: &Lives, which: usize, rounds: &[u32]) -> Vec<(f64, f64)> {
-    let at = |place: usize| mean(&lives.iter().filter_map(|life| life.get(which)?.get(place)).copied().collect::<Vec<_>>());
+    let at = |place: usize| {
+        mean(&lives.iter().filter_map(|life| life.get(which)?.get(place)).copied().collect::<Vec<_>>())
+    };
     rounds.iter().enumerate().map(|(place, round)| (f64::from(*round), at(place))).collect()
 }
 
 /// Least squares of R = b n + C g sqrt(n) with g given: (b, C); without bias b is 0.
 fn constants(points: &[(f64, f64)], g: f64, biased: bool) -> (f64, f64) {
     // Relative errors: each point is divided by sqrt(n), so that the last ones do not decide alone.
-    let rows: Vec<(f64, f64, f64)> = points.iter().map(|(n, regret)| (libm::sqrt(*n), g, regret / libm::sqrt(*n))).collect();
+    let rows: Vec<(f64, f64, f64)> =
+        points.iter().map(|(n, regret)| (libm::sqrt(*n), g, regret / libm::sqrt(*n))).collect();
     let sum = |of: fn(&(f64, f64, f64)) -> f64| rows.iter().map(of).sum::<f64>();
     let (xx, xg, gg) = (sum(|row| row.0 * row.0), sum(|row| row.0 * row.1), sum(|row| row.1 * row.1));
     let (xy, gy) = (sum(|row| row.0 * row.2), sum(|row| row.1 * row.2));
@@ -80,7 +83,8 @@ fn constants(points: &[(f64, f64)], g: f64, biased: bool) -> (f64, f64) {
 
 /// The first round at which the second curve is below the first, between checkpoints on the logarithm of n.
 fn crossing(small: &[(f64, f64)], full: &[(f64, f64)]) -> Option<f64> {
-    let gaps: Vec<(f64, f64)> = small.iter().zip(full).map(|(small, full)| (libm::log(small.0), small.1 - full.1)).collect();
+    let gaps: Vec<(f64, f64)> =
+        small.iter().zip(full).map(|(small, full)| (libm::log(small.0), small.1 - full.1)).collect();
     // The last time the small dictionary is ahead: the first rounds are chance.
     let last = gaps.iter().rposition(|(_, gap)| *gap <= 0.0)?;
     let (before, after) = (gaps.get(last)?, gaps.get(last + 1)?);
@@ -102,7 +106,11 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let (_, full_c) = constants(&curve(&other, 1, &rounds), rate.of(d), false);
     // One constant for both, as in the paper, and one for each.
     let predicted = if b > 0.0 { rate.crossover(full_c, k, d, b) } else { f64::INFINITY };
-    let own = if b > 0.0 { libm::pow((full_c * rate.of(d) - small_c * rate.of(k)) / b, 2.0) } else { f64::INFINITY };
+    let own = if b > 0.0 {
+        libm::pow((full_c * rate.of(d) - small_c * rate.of(k)) / b, 2.0)
+    } else {
+        f64::INFINITY
+    };
     let printed = rate.crossover(full_c, k, d, bias(1.0, error));
     let (small, whole) = (curve(&fresh, 0, &rounds), curve(&fresh, 1, &rounds));
     let observed = crossing(&small, &whole);
@@ -119,19 +127,33 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     table.row(["observed".to_owned(), observed.map_or_else(|| "not within the horizon".into(), round)]);
     table.row([format!("predicted, one constant (C = {full_c:.4}, b = {b:.4})"), round(predicted)]);
     table.row([format!("predicted, a constant for each (C = {small_c:.4} for the small one)"), round(own)]);
-    table.row([format!("predicted with the printed bias 2 sqrt(E) = {:.3}", bias(1.0, error)), round(printed)]);
+    table.row([
+        format!("predicted with the printed bias 2 sqrt(E) = {:.3}", bias(1.0, error)),
+        round(printed),
+    ]);
     report.table(table);
     let mut table = Table::new("horizon", &["rounds", "small", "full", "small less full"]);
     for (place, at) in rounds.iter().enumerate().filter(|(_, round)| **round >= 10).step_by(4) {
-        let differences: Vec<f64> = fresh.iter().filter_map(|[small, full]| Some(small.get(place)? - full.get(place)?)).collect();
-        let of = |curve: &[(f64, f64)]| curve.get(place).map_or_else(String::new, |(_, regret)| format!("{regret:.2}"));
-        table.row([at.to_string(), of(&small), of(&whole), with_interval(mean(&differences), mean_interval(&differences))]);
+        let differences: Vec<f64> =
+            fresh.iter().filter_map(|[small, full]| Some(small.get(place)? - full.get(place)?)).collect();
+        let of = |curve: &[(f64, f64)]| {
+            curve.get(place).map_or_else(String::new, |(_, regret)| format!("{regret:.2}"))
+        };
+        table.row([
+            at.to_string(),
+            of(&small),
+            of(&whole),
+            with_interval(mean(&differences), mean_interval(&differences)),
+        ]);
     }
     report.table(table);
     let mut plot =
-        Plot::new("horizon", "Cumulative regret of a small and the full dictionary", "round", "regret").log_x().log_y();
-    let fitted =
-        |b: f64, c: f64| rounds.iter().map(|n| f64::from(*n)).map(|n| (n, b * n + c * libm::sqrt(n))).collect::<Vec<_>>();
+        Plot::new("horizon", "Cumulative regret of a small and the full dictionary", "round", "regret")
+            .log_x()
+            .log_y();
+    let fitted = |b: f64, c: f64| {
+        rounds.iter().map(|n| f64::from(*n)).map(|n| (n, b * n + c * libm::sqrt(n))).collect::<Vec<_>>()
+    };
     plot.curve(&format!("{k} coordinates"), small);
     plot.curve(&format!("{d} coordinates"), whole);
     plot.dashed(&format!("fitted on others, {k}"), fitted(b, small_c * rate.of(k)));
@@ -143,9 +165,12 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
          that one constant does not fit both, and the printed bias is for the worst user that the prior allows. What can be
          said is that for a hundred rounds the small dictionary is no worse.",
     );
-    for (name, value) in
-        [("observed", observed.unwrap_or(f64::INFINITY)), ("predicted", predicted), ("bias", b), ("constant", full_c)]
-    {
+    for (name, value) in [
+        ("observed", observed.unwrap_or(f64::INFINITY)),
+        ("predicted", predicted),
+        ("bias", b),
+        ("constant", full_c),
+    ] {
         report.number(format!("horizon.{name}"), value);
     }
     Ok(())
@@ -158,7 +183,9 @@ mod tests {
     #[test]
     fn constants_and_crossings_are_found_again() {
         let curve = |b: f64, c: f64| {
-            (1..200).map(|n| (f64::from(n), b * f64::from(n) + 3.0 * c * f64::from(n).sqrt())).collect::<Vec<_>>()
+            (1..200)
+                .map(|n| (f64::from(n), b * f64::from(n) + 3.0 * c * f64::from(n).sqrt()))
+                .collect::<Vec<_>>()
         };
         let (b, c) = constants(&curve(0.1, 0.5), 3.0, true);
         assert!((b - 0.1).abs() < 1e-10 && (c - 0.5).abs() < 1e-10);

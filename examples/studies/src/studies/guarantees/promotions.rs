@@ -14,8 +14,10 @@ use fable_core::{Catalog, Exploration, Policy, Settings};
 use fable_simulate::Random;
 
 /// As bold as it takes to settle anything.
-const BOLD: Settings<'static> = plain(Settings { exploration: Exploration::Constant(8.0), ..Settings::PROMOTING });
-const CALM: Settings<'static> = plain(Settings { exploration: Settings::PAPER.exploration, ..Settings::PROMOTING });
+const BOLD: Settings<'static> =
+    plain(Settings { exploration: Exploration::Constant(8.0), ..Settings::PROMOTING });
+const CALM: Settings<'static> =
+    plain(Settings { exploration: Settings::PAPER.exploration, ..Settings::PROMOTING });
 
 /// A theta* of multiples of 1/16, so that contrasts that are zero are exactly zero, inside the radius. A quarter of the users
 /// have no preference at all, a quarter many small ones, a quarter one large one, a quarter both.
@@ -50,7 +52,9 @@ struct Outcome {
 
 fn contrasts(user: &Linear<'_>) -> Vec<(Comparison, f64)> {
     let declared = (0..RUBRIC.contrasts().len()).filter_map(|index| Comparison::declared(&RUBRIC, index));
-    declared.map(|comparison| (comparison, user.mean(comparison.prefer) - user.mean(comparison.over))).collect()
+    declared
+        .map(|comparison| (comparison, user.mean(comparison.prefer) - user.mean(comparison.over)))
+        .collect()
 }
 
 fn live(policy: &Policy<'_, f64>, rounds: u32, number: u64) -> Result<Outcome, StudyError> {
@@ -96,7 +100,9 @@ pub fn wrong(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let mut table = Table::new("promotions", &heads);
     for (name, key, settings) in [("nu = 0.3", "calm", CALM), ("nu = 8", "bold", BOLD)] {
         let policy = Policy::new(&RUBRIC, settings)?;
-        let outcomes = parallel::map(setup, &format!("promotions: {name}"), users, |user| live(&policy, rounds, user as u64))?;
+        let outcomes = parallel::map(setup, &format!("promotions: {name}"), users, |user| {
+            live(&policy, rounds, user as u64)
+        })?;
         let count = |of: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| of(outcome)).count();
         let share = |of: fn(&Outcome) -> bool| count(of) as f64 / users as f64;
         let percent = |share: f64| format!("{:.2}%", 100.0 * share);
@@ -110,9 +116,16 @@ pub fn wrong(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             percent(share(|outcome| outcome.naive)),
             percent(share(|outcome| outcome.right)),
         ]);
-        report.goal(&format!("{name}: at most 5% of the users ever told anything wrong"), percent(wrong), wrong <= 0.05);
-        for (what, of) in [("wrong", wrong), ("naive", share(|outcome| outcome.naive)), ("right", share(|outcome| outcome.right))]
-        {
+        report.goal(
+            &format!("{name}: at most 5% of the users ever told anything wrong"),
+            percent(wrong),
+            wrong <= 0.05,
+        );
+        for (what, of) in [
+            ("wrong", wrong),
+            ("naive", share(|outcome| outcome.naive)),
+            ("right", share(|outcome| outcome.right)),
+        ] {
             report.number(format!("promotions.{key}.{what}"), of);
         }
     }
@@ -187,22 +200,31 @@ pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         "promoted after its bound",
     ];
     let mut table = Table::new("time", &heads);
-    let mut plot = Plot::new("time", "Share of users with the preference promoted, nu = 1000", "round", "share").log_x();
+    let mut plot =
+        Plot::new("time", "Share of users with the preference promoted, nu = 1000", "round", "share").log_x();
     let even = Settings { exploration: Exploration::Constant(1_000.0), ..BOLD };
     let mut late_in_all = 0;
-    let cases = [8, 1_000].into_iter().zip([BOLD, even]).flat_map(|case| [1.0, 0.5, 0.25].map(|gap| (gap, case)));
+    let cases =
+        [8, 1_000].into_iter().zip([BOLD, even]).flat_map(|case| [1.0, 0.5, 0.25].map(|gap| (gap, case)));
     for (gap, (nu, settings)) in cases {
         let policy = Policy::new(&RUBRIC, settings)?;
-        let found =
-            parallel::map(setup, &format!("time: {gap}, nu = {nu}"), users, |user| search(&policy, gap, rounds, user as u64))?;
+        let found = parallel::map(setup, &format!("time: {gap}, nu = {nu}"), users, |user| {
+            search(&policy, gap, rounds, user as u64)
+        })?;
         let promoted: Vec<f64> = found.iter().filter_map(|search| search.promoted).map(f64::from).collect();
         let bounds: Vec<f64> = found.iter().filter_map(|search| search.bound).map(f64::from).collect();
         let both = found.iter().filter_map(|search| Some((f64::from(search.bound?), search.promoted)));
-        let late = both.clone().filter(|(bound, promoted)| promoted.is_none_or(|promoted| f64::from(promoted) > *bound)).count();
-        let ratios: Vec<f64> = both.filter_map(|(bound, promoted)| Some(bound / f64::from(promoted?))).collect();
+        let late = both
+            .clone()
+            .filter(|(bound, promoted)| promoted.is_none_or(|promoted| f64::from(promoted) > *bound))
+            .count();
+        let ratios: Vec<f64> =
+            both.filter_map(|(bound, promoted)| Some(bound / f64::from(promoted?))).collect();
         let asked: Vec<f64> = found.iter().map(|search| search.asked).collect();
         let share = |count: usize| format!("{:.1}%", 100.0 * count as f64 / users as f64);
-        let median = |values: &[f64]| if values.is_empty() { "none".into() } else { format!("{:.0}", quantile(values, 0.5)) };
+        let median = |values: &[f64]| {
+            if values.is_empty() { "none".into() } else { format!("{:.0}", quantile(values, 0.5)) }
+        };
         let ratio = if ratios.is_empty() { "none".into() } else { format!("{:.1}", quantile(&ratios, 0.5)) };
         late_in_all += late;
         table.row([
@@ -215,8 +237,13 @@ pub fn time(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             late.to_string(),
         ]);
         let curve = |times: &[f64]| {
-            let until = |round: &u32| times.iter().filter(|time| **time <= f64::from(*round)).count() as f64 / users as f64;
-            super::user::checkpoints(rounds).iter().map(|round| (f64::from(*round), until(round))).collect::<Vec<_>>()
+            let until = |round: &u32| {
+                times.iter().filter(|time| **time <= f64::from(*round)).count() as f64 / users as f64
+            };
+            super::user::checkpoints(rounds)
+                .iter()
+                .map(|round| (f64::from(*round), until(round)))
+                .collect::<Vec<_>>()
         };
         if nu == 1_000 {
             plot.curve(&format!("gap {gap}"), curve(&promoted));
@@ -263,7 +290,8 @@ mod tests {
             let [five, one] = ["steps=level_5", "steps=level_1"].map(|name| RUBRIC.coordinate(name).unwrap());
             let mut w = vec![0.0; RUBRIC.dimension()];
             (w[five], w[one]) = (1.0, -1.0);
-            let (mut lambda, mut h) = (Matrix::identity(w.len(), policy.base_precision()), vec![0.0; w.len()]);
+            let (mut lambda, mut h) =
+                (Matrix::identity(w.len(), policy.base_precision()), vec![0.0; w.len()]);
             let started = lambda.log_det();
             let (mut evidence, mut decay, mut largest) = (0_u32, 0.0_f64, 0.0_f64);
             let (mut promoted, mut bound, mut asked) = (None, None, 0.0);
@@ -281,13 +309,18 @@ mod tests {
                 let variance = covariance.quadratic(&w);
                 let mean: f64 = covariance.times(&h).iter().zip(&w).map(|(mean, w)| mean * w).sum();
                 let beta = policy.prior_radius() + (log_det - started + 2.0 * (1.0 / alpha).ln()).sqrt();
-                if promoted.is_none() && evidence >= settings.min_evidence && mean.abs() > beta * variance.sqrt() {
+                if promoted.is_none()
+                    && evidence >= settings.min_evidence
+                    && mean.abs() > beta * variance.sqrt()
+                {
                     promoted = Some(round);
                 }
                 decay = decay.max(variance * (1.0 + f64::from(evidence)));
                 largest = largest.max(beta);
                 if bound.is_none() {
-                    asked = (16.0 * decay * largest.powi(2) / gap.powi(2)).ceil().max(f64::from(settings.min_evidence));
+                    asked = (16.0 * decay * largest.powi(2) / gap.powi(2))
+                        .ceil()
+                        .max(f64::from(settings.min_evidence));
                     if f64::from(evidence) >= asked {
                         bound = Some(round);
                         // What the proof makes of it.

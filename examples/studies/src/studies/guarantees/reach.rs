@@ -14,7 +14,8 @@ use fable_core::{Action, Exploration, Feasible, Policy, Rule, Settings, values};
 
 const NO_VERIFY: Rule<'static> = Rule::forbid("no verify", &[Part::new(1, values![Tool::Verify])]);
 const NO_GUIDED: Rule<'static> = Rule::forbid("no guided", &[Part::new(2, values![Style::Guided])]);
-const CONVERSATION: Rule<'static> = Rule::require("conversation", &[Part::new(0, values![Memory::Conversation])]);
+const CONVERSATION: Rule<'static> =
+    Rule::require("conversation", &[Part::new(0, values![Memory::Conversation])]);
 
 const CONSTRAINTS: [(&str, &str, &[Rule<'static>]); 4] = [
     ("nothing", "none", &[]),
@@ -24,12 +25,14 @@ const CONSTRAINTS: [(&str, &str, &[Rule<'static>]); 4] = [
 ];
 
 /// Bold, so that what can be learned is.
-const BOLD: Settings<'static> = plain(Settings { exploration: Exploration::Constant(5.0), ..Settings::PAPER });
+const BOLD: Settings<'static> =
+    plain(Settings { exploration: Exploration::Constant(5.0), ..Settings::PAPER });
 
 /// Every pair of actions that differ in one component, allowed or not.
 fn pairs() -> Vec<(Action, Action)> {
     let values = |action| TAU2.values(action).unwrap_or_default();
-    let differ = |one, other| values(one).iter().zip(&values(other)).filter(|(one, other)| one != other).count();
+    let differ =
+        |one, other| values(one).iter().zip(&values(other)).filter(|(one, other)| one != other).count();
     let all = TAU2.all_actions();
     all.iter()
         .flat_map(|one| all.iter().map(move |other| (one, other)))
@@ -38,11 +41,19 @@ fn pairs() -> Vec<(Action, Action)> {
 }
 
 /// Which pairs are identified, and the rank of the span.
-fn identified(feasible: &Feasible, user: &Linear<'_>, pairs: &[(Action, Action)]) -> Result<(Vec<bool>, usize), StudyError> {
-    let mut span = Span::over(TAU2.dimension(), vec![0.0; Span::<Vec<f64>>::storage_len(TAU2.dimension(), TAU2.dimension())])?;
+fn identified(
+    feasible: &Feasible,
+    user: &Linear<'_>,
+    pairs: &[(Action, Action)],
+) -> Result<(Vec<bool>, usize), StudyError> {
+    let mut span = Span::over(
+        TAU2.dimension(),
+        vec![0.0; Span::<Vec<f64>>::storage_len(TAU2.dimension(), TAU2.dimension())],
+    )?;
     span.add(&TAU2, user.context(), feasible)?;
-    let phi =
-        |action, sign: f64| TAU2.features(user.context(), action).map(move |(index, value)| (index, sign * f64::from(value)));
+    let phi = |action, sign: f64| {
+        TAU2.features(user.context(), action).map(move |(index, value)| (index, sign * f64::from(value)))
+    };
     let inside = pairs.iter().map(|(one, other)| span.contains(phi(*one, 1.0).chain(phi(*other, -1.0))));
     let inside = inside.collect::<Result<Vec<bool>, _>>()?;
     Ok((inside, span.rank()))
@@ -79,7 +90,8 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
                     user.play(&mut agent, round)?;
                 }
                 let assess = |&(prefer, over): &(Action, Action)| -> Result<(f64, f64), StudyError> {
-                    let now = agent.assess(&Comparison { context: *user.context(), prefer, over, total: false })?;
+                    let now =
+                        agent.assess(&Comparison { context: *user.context(), prefer, over, total: false })?;
                     let error = now.mean - (user.mean(prefer) - user.mean(over));
                     Ok((error * error, now.sd))
                 };
@@ -93,11 +105,18 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             for (place, look) in looks.iter().enumerate() {
                 let chosen = |life: &Vec<Vec<(f64, f64)>>| -> Vec<(f64, f64)> {
                     let seen = life.get(place).into_iter().flatten();
-                    seen.zip(&inside).filter(|(_, inside)| **inside == wanted).map(|(seen, _)| *seen).collect()
+                    seen.zip(&inside)
+                        .filter(|(_, inside)| **inside == wanted)
+                        .map(|(seen, _)| *seen)
+                        .collect()
                 };
                 let (squares, deviations): (Vec<f64>, Vec<f64>) = lives.iter().flat_map(chosen).unzip();
                 let error = libm::sqrt(mean(&squares));
-                cells.push(if squares.is_empty() { String::new() } else { format!("{error:.3} ({:.3})", mean(&deviations)) });
+                cells.push(if squares.is_empty() {
+                    String::new()
+                } else {
+                    format!("{error:.3} ({:.3})", mean(&deviations))
+                });
                 let kind = if wanted { "identified" } else { "hidden" };
                 report.number(format!("reach.{key}.{kind}.{look}"), error);
             }

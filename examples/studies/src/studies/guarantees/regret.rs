@@ -17,7 +17,9 @@ const FROM: u32 = 100;
 
 /// The largest |phi|.
 fn length(catalog: &Catalog<'_>, user: &Linear<'_>) -> f64 {
-    let square = |action| catalog.features(user.context(), action).map(|(_, value)| f64::from(value * value)).sum::<f64>();
+    let square = |action| {
+        catalog.features(user.context(), action).map(|(_, value)| f64::from(value * value)).sum::<f64>()
+    };
     catalog.all_actions().iter().map(square).fold(0.0, f64::max).sqrt()
 }
 
@@ -25,7 +27,8 @@ fn length(catalog: &Catalog<'_>, user: &Linear<'_>) -> f64 {
 fn exponents(lives: &[Vec<f64>], rounds: &[u32]) -> Vec<f64> {
     let fit = |life: &Vec<f64>| {
         let points = rounds.iter().zip(life).filter(|(round, regret)| **round >= FROM && **regret > 0.0);
-        let points: Vec<(f64, f64)> = points.map(|(round, regret)| (libm::log(f64::from(*round)), libm::log(*regret))).collect();
+        let points: Vec<(f64, f64)> =
+            points.map(|(round, regret)| (libm::log(f64::from(*round)), libm::log(*regret))).collect();
         regression(&points).map(|line| line.slope)
     };
     lives.iter().filter_map(fit).collect()
@@ -46,7 +49,17 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
          the proof's, with all of its constants, for the longest theta* of the users; above 2n they say nothing, since no regret can be larger.",
         1.0 - DELTA,
     ));
-    let heads = ["dictionary", "d", "schedule", "regret at the end", "median", "exponent", "bound", "which is", "below 2n from"];
+    let heads = [
+        "dictionary",
+        "d",
+        "schedule",
+        "regret at the end",
+        "median",
+        "exponent",
+        "bound",
+        "which is",
+        "below 2n from",
+    ];
     let mut table = Table::new("regret", &heads);
     let mut plot = Plot::new("regret", "Cumulative regret", "round", "regret").log_x().log_y();
     for (name, catalog) in catalogs {
@@ -73,7 +86,9 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             radius = lives.iter().map(|life| life.0).fold(radius, f64::max);
             let longest = lives.iter().map(|life| life.1).fold(0.0, f64::max);
             let lives: Vec<Vec<f64>> = lives.into_iter().map(|life| life.2).collect();
-            let at = |place: usize| mean(&lives.iter().filter_map(|life| life.get(place)).copied().collect::<Vec<_>>());
+            let at = |place: usize| {
+                mean(&lives.iter().filter_map(|life| life.get(place)).copied().collect::<Vec<_>>())
+            };
             let points: Vec<(f64, f64)> =
                 rounds.iter().enumerate().map(|(place, round)| (f64::from(*round), at(place))).collect();
             let exponents = exponents(&lives, &rounds);

@@ -54,21 +54,27 @@ impl<'c> Linear<'c> {
 
     pub fn mean(&self, action: Action) -> f64 {
         let features = self.catalog.features(&self.context, action);
-        features.map(|(index, value)| self.theta.get(index).map_or(0.0, |weight| weight * f64::from(value))).sum()
+        features
+            .map(|(index, value)| self.theta.get(index).map_or(0.0, |weight| weight * f64::from(value)))
+            .sum()
     }
 
     /// One round; the regret of what was chosen.
     pub fn play(&self, agent: &mut Agent<'_>, round: u32) -> Result<f64, StudyError> {
         let request = Request::new(&self.context, &self.feasible).with_defaults(&self.zeros);
-        let chosen = agent.choose(&request, |_| 0.0)?.ok_or_else(|| StudyError::Failed("a learner always chooses".into()))?;
+        let chosen = agent
+            .choose(&request, |_| 0.0)?
+            .ok_or_else(|| StudyError::Failed("a learner always chooses".into()))?;
         agent.learn(self.reward(chosen, round))?;
-        let best = self.feasible.set().iter().map(|action| self.mean(action)).fold(f64::NEG_INFINITY, f64::max);
+        let best =
+            self.feasible.set().iter().map(|action| self.mean(action)).fold(f64::NEG_INFINITY, f64::max);
         Ok(best - self.mean(chosen))
     }
 
     /// The reward of an action in a round.
     pub fn reward(&self, action: Action, round: u32) -> f64 {
-        let coin = if Random::new([self.seed, u64::from(round), 0, 0xc01f]).unit() < 0.5 { -0.5 } else { 0.5 };
+        let coin =
+            if Random::new([self.seed, u64::from(round), 0, 0xc01f]).unit() < 0.5 { -0.5 } else { 0.5 };
         (self.mean(action) + coin).clamp(-1.0, 1.0) // a sum of 1 may round to more
     }
 
@@ -90,7 +96,11 @@ pub fn checkpoints(horizon: u32) -> Vec<u32> {
 }
 
 /// Cumulative regret at the checkpoints.
-pub fn regrets(user: &Linear<'_>, agent: &mut Agent<'_>, checkpoints: &[u32]) -> Result<Vec<f64>, StudyError> {
+pub fn regrets(
+    user: &Linear<'_>,
+    agent: &mut Agent<'_>,
+    checkpoints: &[u32],
+) -> Result<Vec<f64>, StudyError> {
     let (mut total, mut round, mut out) = (0.0, 0, Vec::with_capacity(checkpoints.len()));
     for checkpoint in checkpoints {
         while round < *checkpoint {

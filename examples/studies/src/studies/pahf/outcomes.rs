@@ -41,7 +41,8 @@ impl Outcomes {
         let favourite = any(random);
         let targets = rule.map(|rule| {
             std::array::from_fn(|component| {
-                let (content, usual, other) = (chance(random, 0.2), chance(random, 0.7), random.below(SIZES[component]) as u8);
+                let (content, usual, other) =
+                    (chance(random, 0.2), chance(random, 0.7), random.below(SIZES[component]) as u8);
                 match (content, usual) {
                     (true, _) => rule[component],
                     (false, true) => favourite[component],
@@ -61,7 +62,11 @@ impl Persona for Outcomes {
     fn expected(&self, kind: usize, located: bool, action: Action) -> f64 {
         let right = right(self.environment, fits(&self.targets[kind % 4], action), located);
         let all = right.iter().product();
-        2.0 * quality(self.environment, &right, all) - 1.0 - asked(action) - 0.15 * (1.0 - all) - AGENT.cost(action)
+        2.0 * quality(self.environment, &right, all)
+            - 1.0
+            - asked(action)
+            - 0.15 * (1.0 - all)
+            - AGENT.cost(action)
     }
 
     /// clip(2 quality - 1 - cost - 0.08 if asked - 0.15 if corrected + noise of sd 0.05)
@@ -73,7 +78,8 @@ impl Persona for Outcomes {
             .map(|probability| f64::from(u8::from(chance(random, probability))))
             .collect();
         let done: f64 = drawn.iter().product();
-        let free = 2.0 * quality(self.environment, &drawn, done) - 1.0 - asked(action) - 0.15 * (1.0 - done) + noise;
+        let free =
+            2.0 * quality(self.environment, &drawn, done) - 1.0 - asked(action) - 0.15 * (1.0 - done) + noise;
         Round::new(free, action, fits, done > 0.0)
     }
 }
@@ -88,8 +94,10 @@ mod tests {
     fn enumerated(probabilities: &[f64], of: impl Fn(&[f64]) -> f64) -> f64 {
         let outcomes = 0..1_u32 << probabilities.len();
         let weighed = outcomes.map(|bits| {
-            let right: Vec<f64> = (0..probabilities.len()).map(|place| f64::from(bits >> place & 1)).collect();
-            let chances = probabilities.iter().zip(&right).map(|(p, right)| if *right > 0.0 { *p } else { 1.0 - p });
+            let right: Vec<f64> =
+                (0..probabilities.len()).map(|place| f64::from(bits >> place & 1)).collect();
+            let chances =
+                probabilities.iter().zip(&right).map(|(p, right)| if *right > 0.0 { *p } else { 1.0 - p });
             chances.product::<f64>() * of(&right)
         });
         weighed.sum()
@@ -101,7 +109,8 @@ mod tests {
         for (environment, name) in ENVIRONMENTS {
             let persona = Outcomes::draw(&mut random, environment, &[[0; 3]; 4]);
             let best = AGENT.action(&persona.targets[3]).unwrap();
-            for (kind, located, action) in [(0, true, Action(0)), (1, false, Action(77)), (2, true, Action(179)), (3, true, best)]
+            for (kind, located, action) in
+                [(0, true, Action(0)), (1, false, Action(77)), (2, true, Action(179)), (3, true, best)]
             {
                 let probabilities = right(environment, fits(&persona.targets[kind], action), located);
                 let free = |right: &[f64]| {
@@ -110,10 +119,15 @@ mod tests {
                 };
                 let exact = enumerated(&probabilities, free) - AGENT.cost(action);
                 assert!((persona.expected(kind, located, action) - exact).abs() < 1e-12, "{name} {action:?}");
-                let rewards: Vec<f64> = (0..20_000).map(|_| persona.react(kind, located, action, &mut random).free).collect();
+                let rewards: Vec<f64> =
+                    (0..20_000).map(|_| persona.react(kind, located, action, &mut random).free).collect();
                 // At the ends of the range half of the noise is cut off: 0.02 on average.
                 let clipped = enumerated(&probabilities, |right| free(right).clamp(-1.0, 1.0));
-                assert!((mean(&rewards) - clipped).abs() < 0.03, "{name} {action:?}: {} {clipped}", mean(&rewards));
+                assert!(
+                    (mean(&rewards) - clipped).abs() < 0.03,
+                    "{name} {action:?}: {} {clipped}",
+                    mean(&rewards)
+                );
             }
             let round = persona.react(3, true, best, &mut random);
             assert_eq!((round.components, round.success), ([1.0; 3], 1.0), "{name}");

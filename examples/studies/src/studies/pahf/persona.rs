@@ -13,7 +13,8 @@ pub enum Environment {
     Shopping,
 }
 
-pub const ENVIRONMENTS: [(Environment, &str); 2] = [(Environment::Embodied, "embodied"), (Environment::Shopping, "shopping")];
+pub const ENVIRONMENTS: [(Environment, &str); 2] =
+    [(Environment::Embodied, "embodied"), (Environment::Shopping, "shopping")];
 
 /// A kind of request: its task and its signals risk, ambiguity, memory need and tool need.
 type Kind = (&'static str, [f32; 4]);

@@ -24,8 +24,11 @@ impl Tastes {
         let said = mostly(random, favourite);
         let mut persona = Self { user, contexts: contexts(environment)?, best: [Target::default(); 4], said };
         persona.best = std::array::from_fn(|kind| {
-            let rewards =
-                AGENT.all_actions().iter().map(|action| (action, persona.expected(kind, false, action))).collect::<Vec<_>>();
+            let rewards = AGENT
+                .all_actions()
+                .iter()
+                .map(|action| (action, persona.expected(kind, false, action)))
+                .collect::<Vec<_>>();
             let best = rewards.into_iter().rev().max_by(|(_, one), (_, other)| one.total_cmp(other));
             target(best.map(|(action, _)| action).unwrap_or_default())
         });
@@ -45,7 +48,8 @@ fn favourite(user: &SimulatedUser<'_>, component: usize) -> u8 {
         let name = named.values.get(value).map(|value| format!("{}={}", named.name, value.name));
         name.and_then(|name| user.theta().get(AGENT.coordinate(&name)?).copied()).unwrap_or_default()
     };
-    (0..SIZES[component]).max_by(|one, other| weight(*one).total_cmp(&weight(*other))).unwrap_or_default() as u8
+    (0..SIZES[component]).max_by(|one, other| weight(*one).total_cmp(&weight(*other))).unwrap_or_default()
+        as u8
 }
 
 impl Persona for Tastes {
@@ -79,7 +83,8 @@ mod tests {
             for action in AGENT.all_actions().iter() {
                 assert!(persona.expected(kind, true, action) <= persona.expected(kind, true, best));
             }
-            let rewards: Vec<f64> = (0..2000).map(|_| persona.react(kind, true, best, &mut random).reward).collect();
+            let rewards: Vec<f64> =
+                (0..2000).map(|_| persona.react(kind, true, best, &mut random).reward).collect();
             assert!((mean(&rewards) - persona.expected(kind, true, best)).abs() < 0.01);
             assert_eq!(persona.react(kind, true, best, &mut random).success, 1.0);
         }

@@ -49,8 +49,11 @@ impl Row {
 /// Whether a request is to put something away, by its words.
 fn reads_as_put(request: &str) -> bool {
     let lower = request.to_lowercase();
-    let has = |words: &[&str]| lower.split(|letter: char| !letter.is_alphanumeric()).any(|word| words.contains(&word));
-    lower.contains("where should") || has(&["put", "place", "arrange", "organize"]) && !has(&["bring", "grab"])
+    let has = |words: &[&str]| {
+        lower.split(|letter: char| !letter.is_alphanumeric()).any(|word| words.contains(&word))
+    };
+    lower.contains("where should")
+        || has(&["put", "place", "arrange", "organize"]) && !has(&["bring", "grab"])
 }
 
 struct Scene {
@@ -80,14 +83,21 @@ impl Scene {
             (false, false) => number(object(Some(name))),
             (false, true) => number(object(row.scene_objects.first())),
             (true, false) => 0.6 * number(object(Some(name))),
-            (true, true) => 0.6 * number(object(row.scene_objects.first())) + 0.4 * number(*name == row.user_intent_location),
+            (true, true) => {
+                0.6 * number(object(row.scene_objects.first()))
+                    + 0.4 * number(*name == row.user_intent_location)
+            }
         };
         let qualities: Vec<f64> = names.iter().map(quality).collect();
         let mut neutral: Vec<usize> = (0..names.len()).collect();
         shuffle(&mut Random::new(seed), &mut neutral);
         Ok(Self {
             context,
-            worth: Worth { right: qualities.iter().map(|quality| *quality > 0.999).collect(), qualities, told: 1.0 },
+            worth: Worth {
+                right: qualities.iter().map(|quality| *quality > 0.999).collect(),
+                qualities,
+                told: 1.0,
+            },
             request: stems(&row.task),
             put,
             candidates: names.iter().map(|name| stems(name)).collect(),
@@ -101,8 +111,11 @@ impl Scene {
 
     /// The candidates by score, then by words of the request, then in the drawn order.
     fn ordered(&self, score: impl Fn(&Stems) -> f64) -> Vec<usize> {
-        let keys: Vec<[f64; 2]> =
-            self.candidates.iter().map(|candidate| [score(candidate), overlap(candidate, &self.request)]).collect();
+        let keys: Vec<[f64; 2]> = self
+            .candidates
+            .iter()
+            .map(|candidate| [score(candidate), overlap(candidate, &self.request)])
+            .collect();
         let key = |index: usize| keys.get(index).copied().unwrap_or_default();
         let mut order = self.neutral.clone();
         order.sort_by(|one, other| {
@@ -117,7 +130,9 @@ impl Scene {
         let about: Vec<(&Wish, f64)> = wishes
             .iter()
             .filter(|wish| wish.place == self.put)
-            .map(|wish| (wish, weights.shared(&wish.when, &self.request) + if wish.always() { 0.1 } else { 0.0 }))
+            .map(|wish| {
+                (wish, weights.shared(&wish.when, &self.request) + if wish.always() { 0.1 } else { 0.0 })
+            })
             .collect();
         let sum = |candidate: &Stems, of: fn(&Wish) -> &Stems, all: bool| -> f64 {
             let counted = about.iter().filter(|(wish, _)| all || wish.always());
@@ -125,10 +140,9 @@ impl Scene {
         };
         let favourites = self.ordered(|candidate| sum(candidate, |wish| &wish.wanted, false));
         let profile = self.ordered(|candidate| sum(candidate, |wish| &wish.wanted, true));
-        let refused = self
-            .candidates
-            .iter()
-            .map(|candidate| sum(candidate, |wish| &wish.unwanted, true) > sum(candidate, |wish| &wish.wanted, true));
+        let refused = self.candidates.iter().map(|candidate| {
+            sum(candidate, |wish| &wish.unwanted, true) > sum(candidate, |wish| &wish.wanted, true)
+        });
         let refused = refused.collect();
         if let (Some(favourite), Some(whole), Some(not)) =
             (self.favourites.get_mut(time), self.profile.get_mut(time), self.refused.get_mut(time))
@@ -165,12 +179,14 @@ impl Kitchen {
     pub fn read(setup: &Setup, most: usize) -> Result<Self, StudyError> {
         let mut texts: [Texts; 2] = Default::default();
         for (file, texts) in EMBODIED_PERSONAS.iter().zip(&mut texts) {
-            *texts = serde_json::from_str(&file.read(setup)?).map_err(|error| file.bad(setup, error.to_string()))?;
+            *texts = serde_json::from_str(&file.read(setup)?)
+                .map_err(|error| file.bad(setup, error.to_string()))?;
         }
         let names: Vec<&str> = texts[0].keys().map(String::as_str).take(most).collect();
         let mut phases: [Vec<Row>; 4] = Default::default();
         for (file, phase) in EMBODIED_SCENARIOS.iter().zip(&mut phases) {
-            let rows: Vec<Row> = serde_json::from_str(&file.read(setup)?).map_err(|error| file.bad(setup, error.to_string()))?;
+            let rows: Vec<Row> = serde_json::from_str(&file.read(setup)?)
+                .map_err(|error| file.bad(setup, error.to_string()))?;
             for name in texts[0].keys() {
                 let count = rows.iter().filter(|row| row.user == *name).count();
                 if count != REQUESTS {
@@ -195,14 +211,19 @@ impl Kitchen {
         for (phase, rows) in phases.iter().enumerate() {
             for row in rows {
                 let Some(person) = names.iter().position(|name| *name == row.user) else { continue };
-                let Some(scenes) = personas.get_mut(person).and_then(|persona| persona.phases.get_mut(phase)) else { continue };
+                let Some(scenes) = personas.get_mut(person).and_then(|persona| persona.phases.get_mut(phase))
+                else {
+                    continue;
+                };
                 let scene = Scene::read(row, [person as u64, phase as u64, scenes.len() as u64, 0x5ce7e])?;
                 read = (read.0 + usize::from(scene.put == row.is_put()), read.1 + 1);
                 nowhere += usize::from(!scene.worth.right.contains(&true));
                 scenes.push(scene);
             }
         }
-        let weights = Weights::of(personas.iter().flat_map(|persona| &persona.phases).flatten().map(|scene| &scene.request));
+        let weights = Weights::of(
+            personas.iter().flat_map(|persona| &persona.phases).flatten().map(|scene| &scene.request),
+        );
         for (persona, name) in personas.iter_mut().zip(names) {
             for (time, texts) in texts.iter().enumerate() {
                 let wishes = stated::wishes(&text(texts, name));
@@ -248,11 +269,19 @@ impl World for Kitchen {
         match memory {
             Memory::PreferenceMemory => stored(&scene.favourites),
             Memory::ProfileSummary => stored(&scene.profile),
-            Memory::RecentMemory => like(notes.iter().rev().find(|note| !note.right).and_then(|note| self.scene(note.at))),
+            Memory::RecentMemory => {
+                like(notes.iter().rev().find(|note| !note.right).and_then(|note| self.scene(note.at)))
+            }
             Memory::SemanticMemory => {
-                let earlier = notes.iter().filter_map(|note| self.scene(note.at)).filter(|earlier| earlier.put == scene.put);
-                let near = earlier.map(|earlier| (earlier, self.weights.shared(&earlier.request, &scene.request)));
-                let nearest = near.filter(|(_, shared)| *shared > 0.0).max_by(|(_, one), (_, other)| one.total_cmp(other));
+                let earlier = notes
+                    .iter()
+                    .filter_map(|note| self.scene(note.at))
+                    .filter(|earlier| earlier.put == scene.put);
+                let near =
+                    earlier.map(|earlier| (earlier, self.weights.shared(&earlier.request, &scene.request)));
+                let nearest = near
+                    .filter(|(_, shared)| *shared > 0.0)
+                    .max_by(|(_, one), (_, other)| one.total_cmp(other));
                 like(nearest.map(|(earlier, _)| earlier))
             }
             Memory::NoMemory => like(None),
@@ -286,20 +315,27 @@ mod tests {
 
     #[test]
     fn labels_are_graded_six_to_four() {
-        let put = scene("Could you put the book in the right place?", &["book", "shelf", "desk"], "book", "desk");
+        let put =
+            scene("Could you put the book in the right place?", &["book", "shelf", "desk"], "book", "desk");
         assert_eq!((&*put.worth.qualities, &*put.worth.right), (&[0.6, 1.0][..], &[false, true][..]));
         let bring = scene("Could you bring me a drink?", &["tea", "cocoa"], "cocoa", "pick-up");
         assert_eq!(bring.worth.qualities, [0.0, 1.0]);
         let misread = scene("The book must go", &["book", "shelf"], "book", "shelf");
-        assert_eq!((misread.put, &*misread.worth.qualities, &*misread.worth.right), (false, &[0.6, 0.0][..], &[false; 2][..]));
+        assert_eq!(
+            (misread.put, &*misread.worth.qualities, &*misread.worth.right),
+            (false, &[0.6, 0.0][..], &[false; 2][..])
+        );
     }
 
     #[test]
     fn a_wish_counts_as_far_as_its_condition_fits() {
-        let mut scene =
-            scene("I am drowsy. Could you bring me a drink?", &["coffee", "herbal tea", "milk"], "herbal tea", "pick-up");
-        let text =
-            "YOUR PERSONA:\n- Your favorite drink is coffee but\n  * When you're drowsy, you prefer herbal tea (not milk) as x";
+        let mut scene = scene(
+            "I am drowsy. Could you bring me a drink?",
+            &["coffee", "herbal tea", "milk"],
+            "herbal tea",
+            "pick-up",
+        );
+        let text = "YOUR PERSONA:\n- Your favorite drink is coffee but\n  * When you're drowsy, you prefer herbal tea (not milk) as x";
         let weights = Weights::of([&scene.request, &stems("bring a drink")]);
         scene.consult(&weights, 0, &stated::wishes(text));
         assert_eq!((scene.favourites[0][0], scene.profile[0][0]), (0, 1));
@@ -310,8 +346,7 @@ mod tests {
 
     /// Two drinks and a book are learned from; then Kim is drowsy twice again, held out.
     fn kitchen() -> Kitchen {
-        let before =
-            "YOUR PERSONA:\n- Your favorite drink is coffee but\n  * When you're drowsy, you prefer herbal tea (not coffee) as x";
+        let before = "YOUR PERSONA:\n- Your favorite drink is coffee but\n  * When you're drowsy, you prefer herbal tea (not coffee) as x";
         let after = "YOUR PERSONA:\n- PREVIOUSLY: Your favorite was coffee → NOW: Your favorite is milk\n\
             - PREVIOUSLY: When drowsy, you preferred herbal tea → NOW: When drowsy, you prefer cold water (not herbal tea)";
         let texts = [before, after].map(|text| Texts::from([("Kim".to_owned(), text.to_owned())]));
@@ -320,7 +355,8 @@ mod tests {
             row("I am thirsty. Could you bring me a drink?", &DRINKS, "milk", "pick-up"),
             row("Could you put the book in the right place?", &["book", "shelf", "desk"], "book", "desk"),
         ];
-        let again = |wanted| vec![row("So drowsy today. Could you bring me a drink?", &DRINKS, wanted, "pick-up")];
+        let again =
+            |wanted| vec![row("So drowsy today. Could you bring me a drink?", &DRINKS, wanted, "pick-up")];
         Kitchen::of(&["Kim"], &texts, &[learned, again("milk"), Vec::new(), again("herbal tea")]).unwrap()
     }
 
@@ -333,18 +369,31 @@ mod tests {
         let (kitchen, at) = (kitchen(), Place { person: 0, phase: 1, round: 0 });
         let first = |memory, notes: &[Note], told| kitchen.order(at, memory, notes, told)[0];
         let neutral = kitchen.order(at, Memory::NoMemory, &[], 0);
-        assert_eq!(neutral, kitchen.order(at, Memory::NoMemory, &[note(0, false)], 1), "nothing is retrieved");
+        assert_eq!(
+            neutral,
+            kitchen.order(at, Memory::NoMemory, &[note(0, false)], 1),
+            "nothing is retrieved"
+        );
         let (tea, milk, water) = (1, 2, 3);
         // The nearest is the drowsy one whatever came of it; the last correction is the thirsty one.
         let notes = [note(0, true), note(1, false)];
-        assert_eq!((first(Memory::SemanticMemory, &notes, 0), first(Memory::RecentMemory, &notes, 0)), (tea, milk));
+        assert_eq!(
+            (first(Memory::SemanticMemory, &notes, 0), first(Memory::RecentMemory, &notes, 0)),
+            (tea, milk)
+        );
         // What needed no correction is not a correction, and a book says nothing about drinks.
         assert_eq!(first(Memory::RecentMemory, &[note(0, false), note(1, true)], 0), tea);
         assert_eq!(kitchen.order(at, Memory::RecentMemory, &[note(0, false), note(2, false)], 0), neutral);
         assert_eq!(kitchen.order(at, Memory::SemanticMemory, &[note(2, false)], 0), neutral);
         // Stated: a favourite, the text as a whole, and the same after the drift.
-        assert_eq!((first(Memory::PreferenceMemory, &[], 0), first(Memory::ProfileSummary, &[], 0)), (0, tea));
-        assert_eq!((first(Memory::PreferenceMemory, &[], 1), first(Memory::ProfileSummary, &[], 1)), (milk, water));
+        assert_eq!(
+            (first(Memory::PreferenceMemory, &[], 0), first(Memory::ProfileSummary, &[], 0)),
+            (0, tea)
+        );
+        assert_eq!(
+            (first(Memory::PreferenceMemory, &[], 1), first(Memory::ProfileSummary, &[], 1)),
+            (milk, water)
+        );
         assert!(kitchen.refuses(at, 0, 0) && !kitchen.refuses(at, tea, 0) && kitchen.refuses(at, tea, 1));
     }
 

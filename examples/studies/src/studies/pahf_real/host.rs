@@ -75,7 +75,13 @@ pub fn asks(action: Action) -> bool {
 }
 
 /// Delivers: `order` has the candidates by what is remembered, `refused` what the checker finds out.
-fn deliver(mut order: Vec<usize>, tool: Tool, style: Style, refused: impl Fn(usize) -> bool, right: &[bool]) -> Delivered {
+fn deliver(
+    mut order: Vec<usize>,
+    tool: Tool,
+    style: Style,
+    refused: impl Fn(usize) -> bool,
+    right: &[bool],
+) -> Delivered {
     if tool == Tool::AskUser {
         return Delivered::Told;
     }
@@ -125,7 +131,13 @@ mod tests {
     /// Three candidates of which the last is right; memory puts them in this order.
     fn round(tool: Tool, style: Style, manner: Option<Style>) -> Round {
         let worth = Worth { qualities: vec![0.0, 0.6, 1.0], right: vec![false, false, true], told: 1.0 };
-        execute(action(Memory::NoMemory, tool, style), &worth, manner, |_| vec![0, 1, 2], |candidate| candidate == 0)
+        execute(
+            action(Memory::NoMemory, tool, style),
+            &worth,
+            manner,
+            |_| vec![0, 1, 2],
+            |candidate| candidate == 0,
+        )
     }
 
     #[test]
@@ -150,11 +162,15 @@ mod tests {
 
     #[test]
     fn rewards_are_quality_less_prices() {
-        let close = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value} {expected}");
+        let close =
+            |value: f64, expected: f64| assert!((value - expected).abs() < 1e-12, "{value} {expected}");
         close(round(Tool::AskUser, Style::Direct, None).reward(0.0), 1.0 - 0.08 - 0.12);
         close(round(Tool::NoTool, Style::ConfirmFirst, None).reward(0.0), 0.2 - 0.15 - 0.08);
         close(round(Tool::NoTool, Style::AskClarification, None).free(0.0), 0.92);
         close(round(Tool::NoTool, Style::Direct, Some(Style::Direct)).free(0.0), -1.0);
-        close(round(Tool::PreferenceChecker, Style::Direct, Some(Style::Direct)).reward(0.01), 0.2 - 0.15 + 0.1 - 0.04 + 0.01);
+        close(
+            round(Tool::PreferenceChecker, Style::Direct, Some(Style::Direct)).reward(0.01),
+            0.2 - 0.15 + 0.1 - 0.04 + 0.01,
+        );
     }
 }

@@ -38,8 +38,13 @@ pub const ROWS: [Row; 10] = [
     row("oracle", ORACLE, Settings::PAPER),
 ];
 
-pub const MODES: [Memory; 5] =
-    [Memory::NoMemory, Memory::RecentMemory, Memory::SemanticMemory, Memory::PreferenceMemory, Memory::ProfileSummary];
+pub const MODES: [Memory; 5] = [
+    Memory::NoMemory,
+    Memory::RecentMemory,
+    Memory::SemanticMemory,
+    Memory::PreferenceMemory,
+    Memory::ProfileSummary,
+];
 
 /// The sums of some rounds: reward, quality, nothing to correct, asked, the best action chosen, and each memory mode chosen.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +66,8 @@ impl Tally {
         let values = [reward, round.quality, number(round.right), number(round.asked), number(best)];
         self.rounds += 1.0;
         self.sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        let mode = parts(action).and_then(|(memory, ..)| self.sums.get_mut(MODE + usize::from(memory.index())));
+        let mode =
+            parts(action).and_then(|(memory, ..)| self.sums.get_mut(MODE + usize::from(memory.index())));
         if let Some(count) = mode {
             *count += 1.0;
         }
@@ -99,7 +105,9 @@ impl Study<'_> {
     fn round(&self, at: Place, action: Action, notes: &[Note], worth: &Worth) -> Round {
         let told = if self.restated { at.phase / 2 } else { 0 };
         let order = |memory| self.world.order(at, memory, notes, told);
-        execute(action, worth, self.world.manner(at.person), order, |candidate| self.world.refuses(at, candidate, told))
+        execute(action, worth, self.world.manner(at.person), order, |candidate| {
+            self.world.refuses(at, candidate, told)
+        })
     }
 
     /// What every feasible action would bring now. The five orders are worked out once.
@@ -107,12 +115,17 @@ impl Study<'_> {
         let told = if self.restated { at.phase / 2 } else { 0 };
         let orders = MODES.map(|memory| self.world.order(at, memory, notes, told));
         let order = |memory: Memory| orders.get(usize::from(memory.index())).cloned().unwrap_or_default();
-        let refused: Vec<bool> = (0..worth.right.len()).map(|candidate| self.world.refuses(at, candidate, told)).collect();
+        let refused: Vec<bool> =
+            (0..worth.right.len()).map(|candidate| self.world.refuses(at, candidate, told)).collect();
         let refused = |candidate: usize| refused.get(candidate) == Some(&true);
         let manner = self.world.manner(at.person);
         let of = |action| {
             let allowed = self.feasible.set().contains(action);
-            if allowed { execute(action, worth, manner, order, refused).reward(0.0) } else { f64::NEG_INFINITY }
+            if allowed {
+                execute(action, worth, manner, order, refused).reward(0.0)
+            } else {
+                f64::NEG_INFINITY
+            }
         };
         AGENT.all_actions().iter().map(of).collect()
     }
@@ -139,14 +152,24 @@ impl Study<'_> {
                 };
                 let chosen = chosen.unwrap_or_default();
                 let result = self.round(at, chosen, &notes, worth);
-                let noise = 0.05 * normal(&mut Random::new([self.seed, person as u64, (phase * 1000 + round) as u64, 0x4015e]));
+                let noise = 0.05
+                    * normal(&mut Random::new([
+                        self.seed,
+                        person as u64,
+                        (phase * 1000 + round) as u64,
+                        0x4015e,
+                    ]));
                 let best = expected.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 tally.add(chosen, &result, result.reward(noise), of(chosen) >= best - 1e-9);
                 rewards.push(result.reward(noise));
                 if learning {
                     notes.push(Note { at, delivered: result.delivered, right: result.right });
                     if let Chooser::Agent(agent) = &mut chooser {
-                        agent.learn(if agent.method().costs { result.reward(noise) } else { result.free(noise) })?;
+                        agent.learn(if agent.method().costs {
+                            result.reward(noise)
+                        } else {
+                            result.free(noise)
+                        })?;
                     }
                 }
             }
@@ -155,7 +178,12 @@ impl Study<'_> {
     }
 
     /// Everybody's life with a method.
-    fn lives(&self, row: &Row, complete: &Catalog<'_>, contexts: &[Context]) -> Result<Vec<Life>, StudyError> {
+    fn lives(
+        &self,
+        row: &Row,
+        complete: &Catalog<'_>,
+        contexts: &[Context],
+    ) -> Result<Vec<Life>, StudyError> {
         let settings = row.method.settings(Settings { seed: self.seed, ..row.settings });
         let policy = if row.method.factorized {
             Policy::new(&AGENT, settings)?
@@ -174,7 +202,11 @@ impl Study<'_> {
 /// With somebody to ask, and with nobody.
 pub fn feasible(asking: bool) -> Result<Feasible, StudyError> {
     let mut set = ActionSet::EMPTY;
-    AGENT.all_actions().iter().filter(|action| asking || !asks(*action)).for_each(|action| set.insert(action));
+    AGENT
+        .all_actions()
+        .iter()
+        .filter(|action| asking || !asks(*action))
+        .for_each(|action| set.insert(action));
     Ok(Feasible::from_set(&AGENT, set)?)
 }
 
@@ -182,11 +214,19 @@ pub fn feasible(asking: bool) -> Result<Feasible, StudyError> {
 pub type Lives = Vec<Vec<Vec<Life>>>;
 
 /// All rows of a reading.
-pub fn methods(setup: &Setup, world: &dyn World, asking: bool, restated: bool, seeds: usize) -> Result<Lives, StudyError> {
+pub fn methods(
+    setup: &Setup,
+    world: &dyn World,
+    asking: bool,
+    restated: bool,
+    seeds: usize,
+) -> Result<Lives, StudyError> {
     let complete = flat(&AGENT)?;
-    let first = (0..world.people()).flat_map(|person| (0..world.rounds(person, 0)).map(move |round| (person, round)));
-    let contexts: Vec<Context> =
-        first.filter_map(|(person, round)| Some(*world.request(Place { person, phase: 0, round })?.0)).collect();
+    let first =
+        (0..world.people()).flat_map(|person| (0..world.rounds(person, 0)).map(move |round| (person, round)));
+    let contexts: Vec<Context> = first
+        .filter_map(|(person, round)| Some(*world.request(Place { person, phase: 0, round })?.0))
+        .collect();
     let label = if asking { "somebody to ask" } else { "nobody to ask" };
     let lives = parallel::map(setup, label, ROWS.len() * seeds, |index| {
         let row = ROWS.get(index / seeds).ok_or_else(|| StudyError::Failed("there is no such row".into()))?;

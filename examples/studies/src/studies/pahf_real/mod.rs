@@ -35,9 +35,9 @@ use host::{Delivered, Worth};
 use life::{Lives, forced, methods};
 use tables::Published;
 
-pub const ABOUT: &str =
-    "40 personas of PAHF's office kitchen, real files: all 180 actions carried out by a rule host, with drift";
-pub const ABOUT_SHOPPING: &str = "PAHF's shopping files once more: all 180 actions of an assistant carried out by a rule host";
+pub const ABOUT: &str = "40 personas of PAHF's office kitchen, real files: all 180 actions carried out by a rule host, with drift";
+pub const ABOUT_SHOPPING: &str =
+    "PAHF's shopping files once more: all 180 actions of an assistant carried out by a rule host";
 
 /// A request: whose, in which phase, and which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,13 +73,19 @@ pub trait World: Sync {
 }
 
 /// A reading: who is there, in tables and as a key.
-const READINGS: [(bool, &str, &str); 2] = [(true, "somebody to ask", "asking"), (false, "nobody to ask", "alone")];
+const READINGS: [(bool, &str, &str); 2] =
+    [(true, "somebody to ask", "asking"), (false, "nobody to ask", "alone")];
 
 /// Seeds of the order of requests, the draws and the noise.
 const SEEDS: (usize, usize) = (10, 1);
 
 /// The tables of a world; the lives of both readings are for whoever compares further.
-fn study(setup: &Setup, report: &mut Report, world: &dyn World, published: &Published) -> Result<[Lives; 2], StudyError> {
+fn study(
+    setup: &Setup,
+    report: &mut Report,
+    world: &dyn World,
+    published: &Published,
+) -> Result<[Lives; 2], StudyError> {
     let seeds = setup.scale(SEEDS.0, SEEDS.1);
     report.goals_set("2026-11-18");
     let modes = [forced(setup, world, false, seeds)?, forced(setup, world, true, seeds)?];

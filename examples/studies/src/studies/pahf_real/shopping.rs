@@ -106,13 +106,19 @@ fn ordered(offer: &Offer, neutral: &[usize], known: &Known) -> Vec<usize> {
 
 impl Scene {
     fn read(task: &str, offer: &Offer, taste: &Taste, seed: [u64; 4]) -> Result<Self, StudyError> {
-        let outcomes = offer.options.iter().map(Some).chain([None]).map(|bought| offer.outcome(taste, bought));
-        let (qualities, right): (Vec<f64>, Vec<bool>) = outcomes.map(|outcome| (outcome.quality(), outcome.exact)).unzip();
+        let outcomes =
+            offer.options.iter().map(Some).chain([None]).map(|bought| offer.outcome(taste, bought));
+        let (qualities, right): (Vec<f64>, Vec<bool>) =
+            outcomes.map(|outcome| (outcome.quality(), outcome.exact)).unzip();
         let told = qualities.iter().copied().fold(0.0, f64::max);
         let mut products: Vec<usize> = (0..NOTHING).collect();
         shuffle(&mut Random::new(seed), &mut products);
         let context = Rules.context(&AGENT, Situation::new(RequestText::new(task)))?.value;
-        Ok(Self { context, worth: Worth { qualities, right, told }, neutral: products.into_iter().chain([NOTHING]).collect() })
+        Ok(Self {
+            context,
+            worth: Worth { qualities, right, told },
+            neutral: products.into_iter().chain([NOTHING]).collect(),
+        })
     }
 }
 
@@ -124,28 +130,47 @@ impl Shop {
         market.shoppers.truncate(most);
         let mut scenes: Vec<[Vec<Scene>; 4]> = market.shoppers.iter().map(|_| Default::default()).collect();
         for (phase, file) in PHASES.iter().enumerate() {
-            let rows: Vec<Row> = serde_json::from_str(&file.read(setup)?).map_err(|error| file.bad(setup, error.to_string()))?;
+            let rows: Vec<Row> = serde_json::from_str(&file.read(setup)?)
+                .map_err(|error| file.bad(setup, error.to_string()))?;
             // The market has its shoppers in the order of their names too.
             let mut tasks: BTreeMap<String, Vec<String>> = BTreeMap::new();
             for row in rows {
                 tasks.entry(row.user).or_default().push(row.task);
             }
             if tasks.len() != everybody {
-                return Err(file.bad(setup, format!("{} shoppers have offers instead of {everybody}", tasks.len())));
+                return Err(
+                    file.bad(setup, format!("{} shoppers have offers instead of {everybody}", tasks.len()))
+                );
             }
-            for ((person, shopper), (tasks, scenes)) in market.shoppers.iter().enumerate().zip(tasks.values().zip(&mut scenes)) {
-                let (Some(offers), Some(tastes)) = (shopper.phases.get(phase), shopper.tastes.get(phase / 2)) else { continue };
+            for ((person, shopper), (tasks, scenes)) in
+                market.shoppers.iter().enumerate().zip(tasks.values().zip(&mut scenes))
+            {
+                let (Some(offers), Some(tastes)) = (shopper.phases.get(phase), shopper.tastes.get(phase / 2))
+                else {
+                    continue;
+                };
                 let Some(place) = scenes.get_mut(phase) else { continue };
                 for (round, (offer, task)) in offers.iter().zip(tasks).enumerate() {
-                    let taste =
-                        tastes.get(&offer.kind).ok_or_else(|| file.bad(setup, "somebody buys what no taste is known for"))?;
-                    place.push(Scene::read(task, offer, taste, [person as u64, phase as u64, round as u64, 0x5409])?);
+                    let taste = tastes
+                        .get(&offer.kind)
+                        .ok_or_else(|| file.bad(setup, "somebody buys what no taste is known for"))?;
+                    place.push(Scene::read(
+                        task,
+                        offer,
+                        taste,
+                        [person as u64, phase as u64, round as u64, 0x5409],
+                    )?);
                 }
             }
         }
         // "When evaluating a product, check EACH feature against your preferences": all of them say so, and nothing else.
-        let checker = Direction::prefer(&AGENT, &[(TOOL, Tool::PreferenceChecker.index())], &[], When::Always)?;
-        Ok(Self { market, scenes, said: vec![Statement { direction: checker, response: 1.0, precision: 4.0 }] })
+        let checker =
+            Direction::prefer(&AGENT, &[(TOOL, Tool::PreferenceChecker.index())], &[], When::Always)?;
+        Ok(Self {
+            market,
+            scenes,
+            said: vec![Statement { direction: checker, response: 1.0, precision: 4.0 }],
+        })
     }
 
     fn scene(&self, at: Place) -> Option<(&Offer, &Scene)> {
@@ -167,18 +192,26 @@ impl Shop {
     /// What a mode retrieves about the features of the product on offer.
     fn known(&self, at: Place, offer: &Offer, memory: Memory, notes: &[Note], told: usize) -> Known {
         let stated = |mark: fn(u8) -> i8| {
-            self.taste(at.person, told, offer.kind).map_or_else(Known::default, |taste| taste.map(|ranks| ranks.map(mark)))
+            self.taste(at.person, told, offer.kind)
+                .map_or_else(Known::default, |taste| taste.map(|ranks| ranks.map(mark)))
         };
         let about = |heard: Option<(&Offer, Known)>| {
-            heard.filter(|(earlier, _)| earlier.kind == offer.kind).map_or_else(Known::default, |(_, known)| known)
+            heard
+                .filter(|(earlier, _)| earlier.kind == offer.kind)
+                .map_or_else(Known::default, |(_, known)| known)
         };
         match memory {
             Memory::PreferenceMemory => stated(|rank| i8::from(rank == 2)),
             Memory::ProfileSummary => stated(|rank| if rank == 0 { -1 } else { 1 }),
-            Memory::RecentMemory => about(notes.iter().rev().find(|note| !note.right).and_then(|note| self.heard(note))),
+            Memory::RecentMemory => {
+                about(notes.iter().rev().find(|note| !note.right).and_then(|note| self.heard(note)))
+            }
             Memory::SemanticMemory => {
-                let same = notes.iter().filter(|note| self.scene(note.at).is_some_and(|(earlier, _)| earlier.kind == offer.kind));
-                let near = |note: &&Note| self.scene(note.at).map_or(0, |(earlier, _)| shared(earlier, offer));
+                let same = notes.iter().filter(|note| {
+                    self.scene(note.at).is_some_and(|(earlier, _)| earlier.kind == offer.kind)
+                });
+                let near =
+                    |note: &&Note| self.scene(note.at).map_or(0, |(earlier, _)| shared(earlier, offer));
                 about(same.max_by_key(near).and_then(|note| self.heard(note)))
             }
             Memory::NoMemory => Known::default(),
@@ -188,7 +221,8 @@ impl Shop {
 
 /// How many features two offers of the same product have in common.
 fn shared(one: &Offer, other: &Offer) -> usize {
-    let has = |offer: &Offer, wanted| offer.options.iter().flat_map(features).any(|feature| feature == wanted);
+    let has =
+        |offer: &Offer, wanted| offer.options.iter().flat_map(features).any(|feature| feature == wanted);
     let all = (0..3).flat_map(|category| (0..FEATURES).map(move |feature| (category, feature)));
     all.filter(|feature| has(one, *feature) && has(other, *feature)).count()
 }
@@ -222,7 +256,9 @@ impl World for Shop {
     fn refuses(&self, at: Place, candidate: usize, told: usize) -> bool {
         let Some((offer, _)) = self.scene(at) else { return false };
         let (product, taste) = (offer.options.get(candidate), self.taste(at.person, told, offer.kind));
-        product.zip(taste).is_some_and(|(product, taste)| features(product).any(|feature| of(taste, feature) == 0))
+        product
+            .zip(taste)
+            .is_some_and(|(product, taste)| features(product).any(|feature| of(taste, feature) == 0))
     }
 }
 

@@ -36,7 +36,8 @@ fn before_reasons(text: &str) -> &str {
 
 /// What stands after "(not " or "rather than ".
 fn refused(text: &str) -> &str {
-    let start = ["(not ", " rather than ", "avoid "].iter().find_map(|start| Some(text.find(start)? + start.len()));
+    let start =
+        ["(not ", " rather than ", "avoid "].iter().find_map(|start| Some(text.find(start)? + start.len()));
     let rest = start.and_then(|start| text.get(start..)).unwrap_or_default();
     let ends = [")", " as ", " because ", " due to "];
     rest.get(..ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len())).unwrap_or_default()
@@ -46,7 +47,10 @@ fn wish(line: &str, place: bool) -> Wish {
     let (when, rest) = match line.find([',', ':']).map(|end| line.split_at(end)) {
         Some((when, rest)) if !when.contains('(') && !when.contains(" prefer") => (when, rest),
         // "Evening you prefer ...": the condition is one or two words.
-        _ => line.split_once(" you prefer ").filter(|(when, _)| when.split(' ').count() < 3).unwrap_or(("", line)),
+        _ => line
+            .split_once(" you prefer ")
+            .filter(|(when, _)| when.split(' ').count() < 3)
+            .unwrap_or(("", line)),
     };
     let always = ["Normally", "Generally"].iter().any(|word| when.starts_with(word));
     let avoided = rest.starts_with("You avoid") || rest.starts_with("Avoid");
@@ -74,7 +78,9 @@ pub fn wishes(text: &str) -> Vec<Wish> {
             wishes.push(wish(favourite.map_or(now, |(_, what)| what), place));
         } else if let Some(line) = line.trim_start().strip_prefix("* ") {
             wishes.push(wish(line, place));
-        } else if let Some((_, what)) = line.strip_prefix("- Your favorite ").and_then(|rest| rest.split_once(" is ")) {
+        } else if let Some((_, what)) =
+            line.strip_prefix("- Your favorite ").and_then(|rest| rest.split_once(" is "))
+        {
             place = false;
             wishes.push(wish(what.split(" but ").next().unwrap_or(what), place));
         } else if line.starts_with("- ") || line.contains(" - Each") {
@@ -135,7 +141,11 @@ mod tests {
         assert_eq!((&wishes[1].when, &wishes[1].unwanted), (&stems("drowsy"), &stems("caffeinated drinks")));
         assert!(wishes[1].wanted == stems("herbal tea"), "{:?}", wishes[1]);
         assert!(wishes[2].always() && wishes[2].place && wishes[2].wanted.contains("high"));
-        assert!(wishes[3].place && wishes[3].when == stems("rushed") && wishes[3].unwanted == stems("open spaces"));
+        assert!(
+            wishes[3].place
+                && wishes[3].when == stems("rushed")
+                && wishes[3].unwanted == stems("open spaces")
+        );
     }
 
     #[test]

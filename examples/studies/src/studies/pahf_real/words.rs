@@ -64,8 +64,14 @@ pub type Stems = BTreeSet<String>;
 /// Stems: lower-case words without the empty ones and without a plural's s, of which the first five letters count.
 pub fn stems(text: &str) -> Stems {
     let lower = text.to_lowercase();
-    let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty() && !EMPTY.contains(word));
-    words.map(|word| word.strip_suffix('s').filter(|rest| rest.len() > 2).unwrap_or(word).chars().take(5).collect()).collect()
+    let words = lower
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty() && !EMPTY.contains(word));
+    words
+        .map(|word| {
+            word.strip_suffix('s').filter(|rest| rest.len() > 2).unwrap_or(word).chars().take(5).collect()
+        })
+        .collect()
 }
 
 /// How much a stem says: ln(1 + (N - n + 1/2) / (n + 1/2)) for one that is in n of N texts, as in BM25.

@@ -14,7 +14,8 @@ const fn file(path: &'static str) -> DataFile {
 }
 
 /// What the shoppers like in phases 1 and 2, and in phases 3 and 4.
-const TASTES: [DataFile; 2] = [file("pahf/shopping/persona_info.json"), file("pahf/shopping/updated_persona_info.json")];
+const TASTES: [DataFile; 2] =
+    [file("pahf/shopping/persona_info.json"), file("pahf/shopping/updated_persona_info.json")];
 /// What is on offer in each phase.
 pub const PHASES: [DataFile; 4] = [
     file("pahf/shopping/phase1.json"),
@@ -74,7 +75,10 @@ impl Outcome {
 }
 
 fn ranks(taste: &Taste, product: &Product) -> impl Iterator<Item = u8> {
-    taste.iter().zip(product).map(|(ranks, feature)| ranks.get(usize::from(*feature)).copied().unwrap_or_default())
+    taste
+        .iter()
+        .zip(product)
+        .map(|(ranks, feature)| ranks.get(usize::from(*feature)).copied().unwrap_or_default())
 }
 
 fn acceptable(taste: &Taste, product: &Product) -> bool {
@@ -192,19 +196,23 @@ pub fn read(setup: &Setup) -> Result<Market, StudyError> {
             let shopper = shoppers.entry(name).or_default();
             for (kind, likings) in likings {
                 let known = kinds.iter().enumerate().find(|(_, (name, _))| **name == kind);
-                let read = known.and_then(|(index, (_, categories))| Some((index, taste(categories, &likings)?)));
-                let (index, taste) =
-                    read.ok_or_else(|| file.bad(setup, format!("the features of '{kind}' do not fit together")))?;
+                let read =
+                    known.and_then(|(index, (_, categories))| Some((index, taste(categories, &likings)?)));
+                let (index, taste) = read.ok_or_else(|| {
+                    file.bad(setup, format!("the features of '{kind}' do not fit together"))
+                })?;
                 shopper.tastes.get_mut(time).into_iter().for_each(|tastes| _ = tastes.insert(index, taste));
             }
         }
     }
     for (phase, file) in PHASES.iter().enumerate() {
-        let rows: Vec<Row> = serde_json::from_str(&file.read(setup)?).map_err(|error| file.bad(setup, error.to_string()))?;
+        let rows: Vec<Row> =
+            serde_json::from_str(&file.read(setup)?).map_err(|error| file.bad(setup, error.to_string()))?;
         for (number, row) in rows.iter().enumerate() {
             let place = shoppers.get_mut(&row.user).and_then(|shopper| shopper.phases.get_mut(phase));
             let (Some(place), Some(offer)) = (place, offer(&kinds, row)) else {
-                return Err(file.bad(setup, format!("entry {number} has an unknown user, product, feature or answer")));
+                return Err(file
+                    .bad(setup, format!("entry {number} has an unknown user, product, feature or answer")));
             };
             place.push(offer);
         }
@@ -237,7 +245,8 @@ mod tests {
 
     #[test]
     fn features_are_found_in_any_order() {
-        let categories: Categories = vec![vec!["a".into(), "b".into()], vec!["c".into()], vec!["d".into(), "e".into()]];
+        let categories: Categories =
+            vec![vec!["a".into(), "b".into()], vec!["c".into()], vec!["d".into(), "e".into()]];
         assert_eq!(product(&categories, &["e".into(), "b".into(), "c".into()]), Some([1, 0, 1]));
         assert_eq!(product(&categories, &["e".into(), "x".into(), "c".into()]), None);
     }

@@ -14,8 +14,19 @@ const CHOICES: DataFile = DataFile {
              and alternative, as preferences/camera_choices.csv in the folder given with --data",
 };
 
-const HEADS: [&str; 11] =
-    ["person", "task", "alternative", "chosen", "brand", "pixels", "zoom", "video", "swivel", "wifi", "price"];
+const HEADS: [&str; 11] = [
+    "person",
+    "task",
+    "alternative",
+    "chosen",
+    "brand",
+    "pixels",
+    "zoom",
+    "video",
+    "swivel",
+    "wifi",
+    "price",
+];
 
 const LEVELS: &[Value<'static>] = &[
     Value::new("1", "", 0.0),
@@ -37,8 +48,12 @@ const ATTRIBUTES: &[Component<'static>] = &[
 const BLOCKS: &[Block] = &mains_and_pairs::<7, 28>();
 
 /// A weight for each level of an attribute and for each pair of levels.
-pub static CATALOG: Catalog<'static> =
-    fable_core::catalog!(Definition { name: "camera", components: ATTRIBUTES, blocks: BLOCKS, ..Definition::EMPTY });
+pub static CATALOG: Catalog<'static> = fable_core::catalog!(Definition {
+    name: "camera",
+    components: ATTRIBUTES,
+    blocks: BLOCKS,
+    ..Definition::EMPTY
+});
 
 /// Everybody, with +1 for what was chosen and -1 for the rest.
 ///
@@ -55,7 +70,8 @@ pub fn read(setup: &Setup) -> Result<Vec<Respondent>, StudyError> {
         let cells: Vec<&str> = line.split(',').collect();
         let read = || {
             let [person, task, _, chosen, levels @ ..] = cells.as_slice() else { return None };
-            let values: Option<Vec<u8>> = levels.iter().map(|level| number(level)?.checked_sub(1)?.try_into().ok()).collect();
+            let values: Option<Vec<u8>> =
+                levels.iter().map(|level| number(level)?.checked_sub(1)?.try_into().ok()).collect();
             Some((number(person)?, number(task)?, CATALOG.action(&values?)?, number(chosen)?))
         };
         let (person, task, action, chosen) =
@@ -73,6 +89,7 @@ pub fn read(setup: &Setup) -> Result<Vec<Respondent>, StudyError> {
 pub fn splits(setup: &Setup, count: usize) -> Result<Vec<Split>, StudyError> {
     let people = read(setup)?;
     let of = |half: &[usize]| half.iter().filter_map(|index| people.get(*index).cloned()).collect::<Vec<_>>();
-    let split = |halves: [Vec<usize>; 2]| Split { catalog: &CATALOG, seen: of(&halves[0]), unseen: of(&halves[1]) };
+    let split =
+        |halves: [Vec<usize>; 2]| Split { catalog: &CATALOG, seen: of(&halves[0]), unseen: of(&halves[1]) };
     Ok((0..count).map(|number| split(halves(setup, people.len(), number))).collect())
 }

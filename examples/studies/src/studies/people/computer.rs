@@ -33,8 +33,12 @@ const ATTRIBUTES: &[Component<'static>] = &[
 const BLOCKS: &[Block] = &mains_and_pairs::<8, 36>();
 
 /// A weight for each level of a component and for each pair of levels.
-pub static CATALOG: Catalog<'static> =
-    fable_core::catalog!(Definition { name: "computer", components: ATTRIBUTES, blocks: BLOCKS, ..Definition::EMPTY });
+pub static CATALOG: Catalog<'static> = fable_core::catalog!(Definition {
+    name: "computer",
+    components: ATTRIBUTES,
+    blocks: BLOCKS,
+    ..Definition::EMPTY
+});
 
 /// Numbers below a row of heads and after the number of the row.
 fn rows(setup: &Setup, file: DataFile, columns: usize) -> Result<Vec<Vec<usize>>, StudyError> {
@@ -58,9 +62,12 @@ pub fn splits(setup: &Setup, count: usize) -> Result<Vec<Split>, StudyError> {
         let of = |half: &[usize]| half.iter().filter_map(|index| ratings.get(*index)).collect::<Vec<_>>();
         let [seen, unseen] = [of(&halves[0]), of(&halves[1])];
         let attributes = telling(&profiles, &seen);
-        let actions: Option<Vec<Action>> = profiles.iter().map(|profile| action(profile, &attributes)).collect();
+        let actions: Option<Vec<Action>> =
+            profiles.iter().map(|profile| action(profile, &attributes)).collect();
         let actions = actions.ok_or_else(|| PROFILES.bad(setup, "a level that is neither 1 nor 2"))?;
-        let people = |ratings: Vec<&Vec<usize>>| ratings.into_iter().map(|ratings| respondent(&actions, ratings)).collect();
+        let people = |ratings: Vec<&Vec<usize>>| {
+            ratings.into_iter().map(|ratings| respondent(&actions, ratings)).collect()
+        };
         Ok(Split { catalog: &CATALOG, seen: people(seen), unseen: people(unseen) })
     };
     (0..count).map(split).collect()
@@ -70,12 +77,14 @@ pub fn splits(setup: &Setup, count: usize) -> Result<Vec<Split>, StudyError> {
 fn telling(profiles: &[Vec<usize>], people: &[&Vec<usize>]) -> Vec<usize> {
     let effect = |attribute: usize, ratings: &[usize]| {
         let of = |level: usize| {
-            let rated = profiles.iter().zip(ratings).filter(|(profile, _)| profile.get(attribute) == Some(&level));
+            let rated =
+                profiles.iter().zip(ratings).filter(|(profile, _)| profile.get(attribute) == Some(&level));
             crate::statistics::mean(&rated.map(|(_, rating)| *rating as f64).collect::<Vec<_>>())
         };
         of(2) - of(1)
     };
-    let strength = |attribute: usize| people.iter().map(|ratings| effect(attribute, ratings).powi(2)).sum::<f64>();
+    let strength =
+        |attribute: usize| people.iter().map(|ratings| effect(attribute, ratings).powi(2)).sum::<f64>();
     let mut order: Vec<(usize, f64)> = (0..13).map(|attribute| (attribute, strength(attribute))).collect();
     order.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     order.into_iter().map(|(attribute, _)| attribute).collect()
@@ -95,6 +104,7 @@ fn respondent(actions: &[Action], ratings: &[usize]) -> Respondent {
     for (action, rating) in actions.iter().zip(ratings) {
         rated.entry(*action).or_default().push(*rating as f64 / 5.0 - 1.0);
     }
-    let offer: Offer = rated.into_iter().map(|(action, rewards)| (action, crate::statistics::mean(&rewards))).collect();
+    let offer: Offer =
+        rated.into_iter().map(|(action, rewards)| (action, crate::statistics::mean(&rewards))).collect();
     Respondent { offers: vec![offer] }
 }

@@ -17,7 +17,8 @@ use fable_core::catalog::Block;
 use panel::{Half, Rounds, Split};
 
 /// The line in the list of studies.
-pub const ABOUT: &str = "people who chose cameras and rated computers: settings, with and without a fitted prior (needs data)";
+pub const ABOUT: &str =
+    "people who chose cameras and rated computers: settings, with and without a fitted prior (needs data)";
 
 /// What is compared; the first row is what shipped before there was anything else.
 const CANDIDATES: &[Candidate] = &[
@@ -69,7 +70,12 @@ fn regret(
 ) -> Result<f64, StudyError> {
     let mut all = Vec::new();
     for seed in 0..candidate.seeds(setup.scale(5, 1)) as u64 {
-        all.extend(split.regret(setup, &Settings { seed, ..candidate.settings }, prior, half, rounds)?.into_iter().flatten());
+        all.extend(
+            split
+                .regret(setup, &Settings { seed, ..candidate.settings }, prior, half, rounds)?
+                .into_iter()
+                .flatten(),
+        );
     }
     Ok(mean(&all))
 }
@@ -98,15 +104,23 @@ impl Found {
     /// For each split the candidate with the least regret on the half that is seen.
     fn chosen(&self) -> Vec<usize> {
         let splits = self.seen.first().map_or(0, Vec::len);
-        let of =
-            |split: usize, row: usize| self.seen.get(row).and_then(|splits| splits.get(split)).copied().unwrap_or(f64::INFINITY);
-        let best = |split| (0..self.seen.len()).reduce(|best, next| if of(split, next) < of(split, best) { next } else { best });
+        let of = |split: usize, row: usize| {
+            self.seen.get(row).and_then(|splits| splits.get(split)).copied().unwrap_or(f64::INFINITY)
+        };
+        let best = |split| {
+            (0..self.seen.len())
+                .reduce(|best, next| if of(split, next) < of(split, best) { next } else { best })
+        };
         (0..splits).map(|split| best(split).unwrap_or(0)).collect()
     }
 
     /// What the chosen ones have on the other half.
     fn of_chosen(&self, values: &[Vec<f64>]) -> Vec<f64> {
-        self.chosen().iter().enumerate().filter_map(|(split, row)| values.get(*row)?.get(split).copied()).collect()
+        self.chosen()
+            .iter()
+            .enumerate()
+            .filter_map(|(split, row)| values.get(*row)?.get(split).copied())
+            .collect()
     }
 }
 

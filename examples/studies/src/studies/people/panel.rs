@@ -113,7 +113,12 @@ impl Split {
     ///
     /// # Errors
     /// What the learner or the fit says.
-    pub fn prior(&self, setup: &Setup, settings: &Settings<'static>, rounds: Rounds) -> Result<Population, StudyError> {
+    pub fn prior(
+        &self,
+        setup: &Setup,
+        settings: &Settings<'static>,
+        rounds: Rounds,
+    ) -> Result<Population, StudyError> {
         let policy = Policy::new(self.catalog, *settings)?;
         let lives = lives(setup, &policy, self.catalog, &self.seen, rounds, 0)?;
         let journals: Vec<_> = lives.into_iter().map(|life| life.evidence).collect();

@@ -65,14 +65,23 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         let wrongly = effects.1 >= 0.0;
         let longest = if effects.1 > 0.0 { limit / 5 } else { limit };
         let lives = if effects.1 > 0.0 { (count / 12).max(1) } else { count };
-        let coins = parallel::map(setup, name, lives, |number| withdrawal(&policy, effects, says, longest, number as u64))?;
+        let coins = parallel::map(setup, name, lives, |number| {
+            withdrawal(&policy, effects, says, longest, number as u64)
+        })?;
         let coins: Vec<f64> = coins.into_iter().flatten().map(f64::from).collect();
-        let at_least =
-            |value: f64| if value >= f64::from(longest) { format!("{longest} or more") } else { format!("{value:.0}") };
+        let at_least = |value: f64| {
+            if value >= f64::from(longest) { format!("{longest} or more") } else { format!("{value:.0}") }
+        };
         let cut = coins.iter().any(|coins| *coins >= f64::from(longest));
         let (lower, upper) = mean_interval(&coins);
-        let average = format!("{}{:.0} ({lower:.0} to {upper:.0})", if cut { "at least " } else { "" }, mean(&coins));
-        table.row([name.to_owned(), average, at_least(quantile(&coins, 0.5)), at_least(quantile(&coins, 0.9))]);
+        let average =
+            format!("{}{:.0} ({lower:.0} to {upper:.0})", if cut { "at least " } else { "" }, mean(&coins));
+        table.row([
+            name.to_owned(),
+            average,
+            at_least(quantile(&coins, 0.5)),
+            at_least(quantile(&coins, 0.9)),
+        ]);
         report.number(format!("change.{name}"), mean(&coins));
         if wrongly {
             shortest = shortest.min(mean(&coins));
@@ -95,8 +104,10 @@ fn rounds(setup: &Setup, report: &mut Report, count: usize, limit: u32) -> Resul
         let person = Person { turns: Some(change), ..Person::liking(&TAU2, number % 3, 0.5, number as u64) };
         life::live(&policy, &all, &person, end)
     })?;
-    let certified: Vec<&life::Life> =
-        lives.iter().filter(|life| life.first(Certifier::Probes).is_some_and(|round| round < change)).collect();
+    let certified: Vec<&life::Life> = lives
+        .iter()
+        .filter(|life| life.first(Certifier::Probes).is_some_and(|round| round < change))
+        .collect();
     let waits: Vec<f64> = certified
         .iter()
         .map(|life| life.withdrawn.map_or(f64::INFINITY, |round| f64::from(round.saturating_sub(change))))
@@ -120,8 +131,12 @@ pub fn coins(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let (count, limit) = (setup.scale(300, 4), setup.scale(1_000, 100) as u32);
     report.heading("In coins");
     let policy = Policy::new(&TAU2, Settings::PROBING)?;
-    let heads =
-        ["effect, noise", "test by betting, median (90%)", "mixture test, variance 0.09", "mixture test, variance of the data"];
+    let heads = [
+        "effect, noise",
+        "test by betting, median (90%)",
+        "mixture test, variance 0.09",
+        "mixture test, variance of the data",
+    ];
     let mut table = Table::new("coins", &heads);
     let rows = [
         (0.5, Says::Graded(0.3)),
@@ -159,12 +174,17 @@ pub fn coins(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
         let cell = |rule: usize| {
             let of: Vec<f64> = times.iter().map(|times| times[rule]).collect();
             let text = |share: f64| {
-                Some(quantile(&of, share)).filter(|coins| coins.is_finite()).map_or("more".into(), |coins| format!("{coins:.0}"))
+                Some(quantile(&of, share))
+                    .filter(|coins| coins.is_finite())
+                    .map_or("more".into(), |coins| format!("{coins:.0}"))
             };
             format!("{} ({})", text(0.5), text(0.9))
         };
         table.row([said.clone(), cell(0), cell(1), cell(2)]);
-        report.number(format!("coins.{said}"), quantile(&times.iter().map(|times| times[0]).collect::<Vec<_>>(), 0.5).min(1e9));
+        report.number(
+            format!("coins.{said}"),
+            quantile(&times.iter().map(|times| times[0]).collect::<Vec<_>>(), 0.5).min(1e9),
+        );
     }
     report.table(table);
     report.text(&format!(

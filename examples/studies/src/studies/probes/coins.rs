@@ -63,16 +63,24 @@ impl<'p> Table<'p> {
     /// One round: a contrast for each component that has none open, a fair coin each, and the rewards that come by then.
     pub fn round(&mut self, person: &Person, round: u32) -> Result<Vec<Settled>, StudyError> {
         let (policy, context) = (*self.user.policy(), person.context(round)?);
-        let (catalog, mut random) = (policy.catalog(), Random::new([person.number, u64::from(round), 0, 0xc011]));
+        let (catalog, mut random) =
+            (policy.catalog(), Random::new([person.number, u64::from(round), 0, 0xc011]));
         let mut values = catalog.values(Action(random.below(catalog.actions()) as u16)).unwrap_or_default();
         let (mut coins, mut tossed) = (Probes::new(), Vec::new());
-        let waits: Vec<usize> = self.open.iter().flat_map(|open| open.coins.iter().map(|coin| coin.contrast)).collect();
+        let waits: Vec<usize> =
+            self.open.iter().flat_map(|open| open.coins.iter().map(|coin| coin.contrast)).collect();
         for component in self.components.iter().copied() {
-            let applies = |contrast: &usize| catalog.contrasts().get(*contrast).is_some_and(|known| known.applies(&context));
-            let free = |contrast: &usize| !waits.contains(contrast) && sides(&policy, *contrast, component).is_some();
+            let applies = |contrast: &usize| {
+                catalog.contrasts().get(*contrast).is_some_and(|known| known.applies(&context))
+            };
+            let free = |contrast: &usize| {
+                !waits.contains(contrast) && sides(&policy, *contrast, component).is_some()
+            };
             let able: Vec<usize> = (0..catalog.contrasts().len()).filter(free).filter(applies).collect();
             let (any, preferred) = (random.below(able.len().max(1)), random.unit() < 0.5);
-            let Some((contrast, sides)) = able.get(any).and_then(|any| Some((*any, sides(&policy, *any, component)?))) else {
+            let Some((contrast, sides)) =
+                able.get(any).and_then(|any| Some((*any, sides(&policy, *any, component)?)))
+            else {
                 continue;
             };
             if let Some(value) = values.get_mut(component) {
@@ -81,7 +89,8 @@ impl<'p> Table<'p> {
             let _ = coins.push(Probe { contrast: contrast as u8, expected: self.level as f32 });
             tossed.push((contrast, component, preferred, sides));
         }
-        let action = catalog.action(&values).ok_or_else(|| StudyError::Failed("values of the catalog".into()))?;
+        let action =
+            catalog.action(&values).ok_or_else(|| StudyError::Failed("values of the catalog".into()))?;
         let baseline = f64::from(policy.baseline(&context, action, None));
         let event = Event::Decision { round, action, baseline, context, at: 0, coins };
         self.user.user().check(&event)?.apply();

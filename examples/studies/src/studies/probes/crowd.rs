@@ -41,15 +41,22 @@ fn live(policy: &Policy<'_, f32>, all: &Feasible, thumbs: bool, number: u64) -> 
 /// Why probes are off by default.
 pub fn regret(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     report.heading("Why probes are off by default");
-    let catalogs: [(&'static Catalog<'static>, usize); 2] = [(&AGENT, setup.scale(40, 2)), (&TAU2, setup.scale(200, 4))];
+    let catalogs: [(&'static Catalog<'static>, usize); 2] =
+        [(&AGENT, setup.scale(40, 2)), (&TAU2, setup.scale(200, 4))];
     let mut heads = vec!["regret relative to the draw".to_owned()];
     let mut cells = vec![Vec::new(); ROWS.len()];
     for (catalog, users) in catalogs {
         let (all, name) = (Feasible::all(catalog), catalog.definition().name);
         for (thumbs, said) in [(false, "graded"), (true, "thumbs")] {
-            let policies = ROWS.iter().map(|(_, settings)| Policy::new(catalog, *settings)).collect::<Result<Vec<_>, _>>()?;
+            let policies = ROWS
+                .iter()
+                .map(|(_, settings)| Policy::new(catalog, *settings))
+                .collect::<Result<Vec<_>, _>>()?;
             let lives = parallel::map(setup, &format!("regret, {name}, {said}"), users, |number| {
-                policies.iter().map(|policy| live(policy, &all, thumbs, number as u64)).collect::<Result<Vec<_>, _>>()
+                policies
+                    .iter()
+                    .map(|policy| live(policy, &all, thumbs, number as u64))
+                    .collect::<Result<Vec<_>, _>>()
             })?;
             for rounds in [SHORT, LONG] {
                 heads.push(format!("`{name}`, {said}, {rounds}"));
@@ -57,8 +64,10 @@ pub fn regret(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
                     let sum = |life: &[Vec<f64>], row: usize| -> f64 {
                         life.get(row).map_or(0.0, |life| life.iter().take(rounds).sum())
                     };
-                    let pairs: Vec<(f64, f64)> = lives.iter().map(|life| (sum(life, row), sum(life, 0))).collect();
-                    let (own, draw) = pairs.iter().fold((0.0, 0.0), |(own, draw), pair| (own + pair.0, draw + pair.1));
+                    let pairs: Vec<(f64, f64)> =
+                        lives.iter().map(|life| (sum(life, row), sum(life, 0))).collect();
+                    let (own, draw) =
+                        pairs.iter().fold((0.0, 0.0), |(own, draw), pair| (own + pair.0, draw + pair.1));
                     let (lower, upper) = cluster_bootstrap(&pairs, 1_000, row as u64);
                     cells.push(format!("{:.2} ({lower:.2} to {upper:.2})", own / draw));
                     report.number(format!("regret.{name}.{said}.{rounds}.{row}"), own / draw);

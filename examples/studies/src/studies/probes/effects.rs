@@ -42,7 +42,11 @@ fn shown(median: Option<f64>) -> String {
 
 /// What probes cost: by how much the mean reward of the same lives without them is higher.
 fn costs(probed: &[Life], plain: &[Life], rounds: std::ops::Range<usize>) -> Vec<f64> {
-    probed.iter().zip(plain).map(|(probed, plain)| plain.mean(rounds.clone()) - probed.mean(rounds.clone())).collect()
+    probed
+        .iter()
+        .zip(plain)
+        .map(|(probed, plain)| plain.mean(rounds.clone()) - probed.mean(rounds.clone()))
+        .collect()
 }
 
 fn with_interval(values: &[f64]) -> String {
@@ -58,8 +62,8 @@ fn first(life: &Life) -> Option<u32> {
 fn is_wrong(person: &Person, life: &Life) -> bool {
     life.certificates.iter().filter(|certificate| certificate.by == Certifier::Probes).any(|certificate| {
         let Some(contrast) = TAU2.contrasts().get(certificate.contrast) else { return true };
-        let [prefer, over] =
-            [contrast.prefer, contrast.over].map(|values| TAU2.action(values).map(|action| person.expected(action, 1)));
+        let [prefer, over] = [contrast.prefer, contrast.over]
+            .map(|values| TAU2.action(values).map(|action| person.expected(action, 1)));
         let truth = prefer.zip(over).map_or(0.0, |(prefer, over)| prefer - over);
         match certificate.verdict {
             Verdict::For => truth <= 0.0,
@@ -136,14 +140,16 @@ pub fn time_and_cost(setup: &Setup, report: &mut Report) -> Result<(), StudyErro
             later[place % 2] = later[place % 2].max(mean(&late));
         }
         if name.starts_with("in all") {
-            let early_certificates =
-                |life: &Life| life.certificates.iter().filter(|one| one.round as usize <= early).count() as f64;
+            let early_certificates = |life: &Life| {
+                life.certificates.iter().filter(|one| one.round as usize <= early).count() as f64
+            };
             let certificates = mean(&probed.iter().map(early_certificates).collect::<Vec<_>>());
             each = mean(&soon) / certificates.max(1.0);
         }
         if [0, 2, 4, 6, 7].contains(&place) {
-            let until =
-                |round: usize| times.iter().flatten().filter(|time| **time as usize <= round).count() as f64 / count as f64;
+            let until = |round: usize| {
+                times.iter().flatten().filter(|time| **time as usize <= round).count() as f64 / count as f64
+            };
             plot.curve(name, (0..=rounds / 10).map(|step| (10.0 * step as f64, until(10 * step))).collect());
         }
     }
@@ -212,9 +218,12 @@ pub fn ellipsoid(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
             let lives = lives(setup, (&TAU2, settings), name, (count, rounds as u32), person)?;
             let times = |by| lives.iter().map(|life| life.first(by)).collect::<Vec<_>>();
             let (ellipsoid, coins) = (times(Certifier::Ellipsoid), times(Certifier::Probes));
-            let share = |times: &[Option<u32>]| format!("{:.1}%", 100.0 * times.iter().flatten().count() as f64 / count as f64);
-            let reward =
-                |rounds: std::ops::Range<usize>| mean(&lives.iter().map(|life| life.mean(rounds.clone())).collect::<Vec<_>>());
+            let share = |times: &[Option<u32>]| {
+                format!("{:.1}%", 100.0 * times.iter().flatten().count() as f64 / count as f64)
+            };
+            let reward = |rounds: std::ops::Range<usize>| {
+                mean(&lives.iter().map(|life| life.mean(rounds.clone())).collect::<Vec<_>>())
+            };
             let (soon, late) = (reward(0..early), reward(early..rounds));
             table.row([
                 format!("by {effect}, {name}"),
@@ -225,7 +234,10 @@ pub fn ellipsoid(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
                 format!("{soon:+.3}"),
                 format!("{late:+.3}"),
             ]);
-            report.number(format!("ellipsoid.{effect}.{key}"), ellipsoid.iter().flatten().count() as f64 / count as f64);
+            report.number(
+                format!("ellipsoid.{effect}.{key}"),
+                ellipsoid.iter().flatten().count() as f64 / count as f64,
+            );
             report.number(format!("ellipsoid.{effect}.{key}.reward"), soon);
         }
     }
@@ -242,8 +254,15 @@ pub fn rates(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let count = setup.scale(300, 6);
     let (rounds, early) = (setup.scale(ROUNDS, 80), setup.scale(EARLY, 40));
     report.heading("How often to toss");
-    let heads =
-        ["rho", "median round, by 0.5", "by 0.3", "cost in rounds 1-300, by 0.5", "by 0.3", "in 301-600, by 0.5", "by 0.3"];
+    let heads = [
+        "rho",
+        "median round, by 0.5",
+        "by 0.3",
+        "cost in rounds 1-300, by 0.5",
+        "by 0.3",
+        "in 301-600, by 0.5",
+        "by 0.3",
+    ];
     let mut table = Table::new("rates", &heads);
     let run = |settings, effect: f64| {
         let person = |number: u64| person(&[effect], Says::Graded(SD), None, number);
@@ -253,7 +272,8 @@ pub fn rates(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let mut affordable = None;
     for rho in RATES {
         let probed = [run(probing(rho), 0.5)?, run(probing(rho), 0.3)?];
-        let medians = probed.each_ref().map(|lives| shown(median(&lives.iter().map(first).collect::<Vec<_>>())));
+        let medians =
+            probed.each_ref().map(|lives| shown(median(&lives.iter().map(first).collect::<Vec<_>>())));
         let cost = |of: usize, rounds: std::ops::Range<usize>| costs(&probed[of], &plain[of], rounds);
         let soon = [cost(0, 0..early), cost(1, 0..early)];
         let late = [cost(0, early..rounds), cost(1, early..rounds)];

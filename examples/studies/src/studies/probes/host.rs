@@ -71,7 +71,10 @@ pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
                 .map(|(probed, plain)| probed.mean(rounds.clone()) - plain.mean(rounds.clone()))
                 .collect::<Vec<_>>()
         };
-        let times: Vec<f64> = probed.iter().map(|life| life.first(Certifier::Probes).map_or(f64::INFINITY, f64::from)).collect();
+        let times: Vec<f64> = probed
+            .iter()
+            .map(|life| life.first(Certifier::Probes).map_or(f64::INFINITY, f64::from))
+            .collect();
         let certified = times.iter().filter(|time| time.is_finite()).count() as f64 / count as f64;
         let half = quantile(&times, 0.5);
         let (soon, late) = (gains(0..early), gains(early..rounds));

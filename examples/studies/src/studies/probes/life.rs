@@ -68,7 +68,12 @@ pub fn note(user: &mut HostUser<'_, f32>, life: &mut Life, round: u32) -> Result
 }
 
 /// Lives a person's life.
-pub fn live(policy: &Policy<'_, f32>, all: &Feasible, person: &Person, rounds: u32) -> Result<Life, StudyError> {
+pub fn live(
+    policy: &Policy<'_, f32>,
+    all: &Feasible,
+    person: &Person,
+    rounds: u32,
+) -> Result<Life, StudyError> {
     let mut user = learner(policy, person.number)?;
     let (mut life, mut waiting) = (Life::default(), Vec::<(u32, DecisionId, f64)>::new());
     for round in 1..=rounds {

@@ -14,7 +14,8 @@ use crate::report::Report;
 use crate::setup::{Setup, StudyError};
 
 /// The line in the list of studies.
-pub const ABOUT: &str = "fair coins: false certificates, rounds to a certificate, what it costs, against two other rules";
+pub const ABOUT: &str =
+    "fair coins: false certificates, rounds to a certificate, what it costs, against two other rules";
 
 /// Runs the study.
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {

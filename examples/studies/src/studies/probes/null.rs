@@ -82,7 +82,8 @@ fn stress(policy: &Policy<'_, f32>, person: &Person, rounds: u32, look: Look) ->
         }
     }
     life.certified = table.ever();
-    life.intervals = (truths.iter().filter(|(count, _)| *count > 0).count(), outside.iter().filter(|out| **out).count());
+    life.intervals =
+        (truths.iter().filter(|(count, _)| *count > 0).count(), outside.iter().filter(|out| **out).count());
     Ok(life)
 }
 
@@ -115,31 +116,52 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
     let heads = ["", "lives", "coins in a life", "lives with a certificate", "95% interval"];
     let mut table = Table::new("false", &heads);
     let mut worst: Vec<(String, f64, f64)> = Vec::new();
-    let mut add = |report: &mut Report, name: String, lives: usize, coins: f64, wrong: usize, guaranteed: bool| {
-        let (share, (lower, upper)) = (wrong as f64 / lives.max(1) as f64, wilson(wrong, lives));
-        let range = format!("{} to {}", percent(lower), percent(upper));
-        table.row([name.clone(), lives.to_string(), format!("{coins:.0}"), percent(share), range]);
-        report.number(format!("false.{name}"), share);
-        report.number(format!("coins.{name}"), coins);
-        if guaranteed {
-            worst.push((name, share, upper));
-        }
-    };
+    let mut add =
+        |report: &mut Report, name: String, lives: usize, coins: f64, wrong: usize, guaranteed: bool| {
+            let (share, (lower, upper)) = (wrong as f64 / lives.max(1) as f64, wilson(wrong, lives));
+            let range = format!("{} to {}", percent(lower), percent(upper));
+            table.row([name.clone(), lives.to_string(), format!("{coins:.0}"), percent(share), range]);
+            report.number(format!("false.{name}"), share);
+            report.number(format!("coins.{name}"), coins);
+            if guaranteed {
+                worst.push((name, share, upper));
+            }
+        };
     for (place, (kind, level, says, answers)) in KINDS.into_iter().enumerate() {
         for (catalog, count) in [(&TAU2, many), (&SMALL_AGENT, many)] {
-            let person = |number: u64| Person { level, says, answers, ..Person::indifferent(catalog, number) };
+            let person =
+                |number: u64| Person { level, says, answers, ..Person::indifferent(catalog, number) };
             let lives = stressed(setup, catalog, (count, rounds), Look::Certificates, person)?;
             let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
             let wrong = lives.iter().filter(|life| life.certified).count();
-            add(report, format!("{}, {kind}, coins in every round", catalog.definition().name), lives.len(), coins, wrong, true);
+            add(
+                report,
+                format!("{}, {kind}, coins in every round", catalog.definition().name),
+                lives.len(),
+                coins,
+                wrong,
+                true,
+            );
         }
-        let ruled = [(&TAU2, setup.scale(1_000, 4)), (&SMALL_AGENT, setup.scale(300, 2)), (&AGENT, setup.scale(20, 1))];
+        let ruled = [
+            (&TAU2, setup.scale(1_000, 4)),
+            (&SMALL_AGENT, setup.scale(300, 2)),
+            (&AGENT, setup.scale(20, 1)),
+        ];
         for (catalog, count) in ruled.into_iter().take(if place == 2 { 3 } else { 1 }) {
-            let person = |number: u64| Person { level, says, answers, ..Person::indifferent(catalog, number) };
+            let person =
+                |number: u64| Person { level, says, answers, ..Person::indifferent(catalog, number) };
             let lives = life::lives(setup, (catalog, Settings::PROBING), kind, (count, rounds), person)?;
             let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
             let wrong = lives.iter().filter(|life| life.first(Certifier::Probes).is_some()).count();
-            add(report, format!("{}, {kind}, the rule", catalog.definition().name), lives.len(), coins, wrong, false);
+            add(
+                report,
+                format!("{}, {kind}, the rule", catalog.definition().name),
+                lives.len(),
+                coins,
+                wrong,
+                false,
+            );
         }
     }
     // Silence that is chosen, and a value that is liked no better but scatters more.
@@ -152,8 +174,16 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
     let lives = stressed(setup, &TAU2, (setup.scale(500, 3), rounds), Look::Certificates, silent)?;
     let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
     let wrong = lives.iter().filter(|life| life.certified).count();
-    add(report, "**tau2, silence that is chosen, coins in every round**".into(), lives.len(), coins, wrong, false);
-    let lives = life::lives(setup, (&TAU2, Settings::PROBING), "silence", (setup.scale(500, 3), rounds), silent)?;
+    add(
+        report,
+        "**tau2, silence that is chosen, coins in every round**".into(),
+        lives.len(),
+        coins,
+        wrong,
+        false,
+    );
+    let lives =
+        life::lives(setup, (&TAU2, Settings::PROBING), "silence", (setup.scale(500, 3), rounds), silent)?;
     let coins = mean(&lives.iter().map(|life| life.coins as f64).collect::<Vec<_>>());
     let wrong = lives.iter().filter(|life| life.first(Certifier::Probes).is_some()).count();
     add(report, "**tau2, silence that is chosen, the rule**".into(), lives.len(), coins, wrong, false);
@@ -167,8 +197,9 @@ pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError
     let agents = |(name, ..): &(String, f64, f64)| name.starts_with("agent");
     let (agent, tau2): (Vec<_>, Vec<_>) = worst.into_iter().partition(agents);
     let of = |rows: Vec<(String, f64, f64)>| {
-        let (name, share, upper) =
-            rows.into_iter().fold((String::new(), 0.0, 0.0), |worst, next| if next.2 > worst.2 { next } else { worst });
+        let (name, share, upper) = rows
+            .into_iter()
+            .fold((String::new(), 0.0, 0.0), |worst, next| if next.2 > worst.2 { next } else { worst });
         (format!("at most {} ({name}; to {})", percent(share), percent(upper)), upper <= 0.05)
     };
     let ((tau2, tau2_reached), (agent, agent_reached)) = (of(tau2), of(agent));
@@ -192,10 +223,19 @@ pub fn intervals(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
          these coins (from the tenth of each arm on): a mixture sequential probability ratio test of two means (tau = 0.3) at the same alpha, with a variance of 0.09 that is assumed, and
          with that of the data. Where nothing differs every decision of it is false."
     ));
-    let heads = ["", "intervals ever wrong", "certified", "mixture test, variance 0.09", "mixture test, variance of the data"];
+    let heads = [
+        "",
+        "intervals ever wrong",
+        "certified",
+        "mixture test, variance 0.09",
+        "mixture test, variance of the data",
+    ];
     let mut table = Table::new("intervals", &heads);
     let mut worst = 0.0_f64;
-    let nothing = KINDS.into_iter().take(3).map(|(kind, level, says, _)| (format!("no preference, {kind}"), level, says, 0.0));
+    let nothing = KINDS
+        .into_iter()
+        .take(3)
+        .map(|(kind, level, says, _)| (format!("no preference, {kind}"), level, says, 0.0));
     let liked = [
         ("one style liked by 0.5".to_owned(), Level::Still, Says::Graded(SD), 0.5),
         ("one style liked by 0.5, thumbs".to_owned(), Level::Still, Says::Thumbs, 0.5),
@@ -204,12 +244,15 @@ pub fn intervals(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     for (name, level, says, effect) in nothing.chain(liked) {
         let person = |number: u64| Person { level, says, ..Person::liking(&TAU2, 2, effect, number) };
         let lives = stressed(setup, &TAU2, (count, rounds), Look::Everything, person)?;
-        let (all, wrong) = lives.iter().fold((0, 0), |sum, life| (sum.0 + life.intervals.0, sum.1 + life.intervals.1));
-        let share =
-            |of: &dyn Fn(&Stress) -> bool| lives.iter().filter(|life| of(life)).count() as f64 / lives.len().max(1) as f64;
+        let (all, wrong) =
+            lives.iter().fold((0, 0), |sum, life| (sum.0 + life.intervals.0, sum.1 + life.intervals.1));
+        let share = |of: &dyn Fn(&Stress) -> bool| {
+            lives.iter().filter(|life| of(life)).count() as f64 / lives.len().max(1) as f64
+        };
         let outside = wrong as f64 / all.max(1) as f64;
         worst = worst.max(outside);
-        let shares = [share(&|life| life.certified), share(&|life| life.mixture[0]), share(&|life| life.mixture[1])];
+        let shares =
+            [share(&|life| life.certified), share(&|life| life.mixture[0]), share(&|life| life.mixture[1])];
         table.row([name.clone(), percent(outside)].into_iter().chain(shares.map(percent)));
         report.number(format!("outside.{name}"), outside);
         for (what, share) in ["coins", "assumed", "estimated"].into_iter().zip(shares) {

@@ -109,7 +109,11 @@ impl Person {
         let sd = match self.says {
             Says::Graded(sd) => sd,
             Says::Thumbs => 0.0,
-            Says::Uneven if self.likes.iter().any(|(component, value, _)| values.get(*component) == Some(value)) => 0.55,
+            Says::Uneven
+                if self.likes.iter().any(|(component, value, _)| values.get(*component) == Some(value)) =>
+            {
+                0.55
+            }
             Says::Uneven => 0.1,
         };
         sd * 1.732_050_807_568_877_2
@@ -119,7 +123,11 @@ impl Person {
     pub fn expected(&self, action: Action, round: u32) -> f64 {
         let area = |x: f64| if x.abs() <= 1.0 { x * x / 2.0 } else { x.abs() - 0.5 };
         let (middle, width) = (self.middle(action, round), self.width(action));
-        if width > 0.0 { (area(middle + width) - area(middle - width)) / (2.0 * width) } else { middle.clamp(-1.0, 1.0) }
+        if width > 0.0 {
+            (area(middle + width) - area(middle - width)) / (2.0 * width)
+        } else {
+            middle.clamp(-1.0, 1.0)
+        }
     }
 
     /// What is reported; the noise is the same whatever was played.
@@ -127,7 +135,9 @@ impl Person {
         let (middle, noise) = (self.middle(action, round), self.random(round, 3).unit());
         match self.says {
             Says::Thumbs => f64::from(u8::from(noise < f64::midpoint(1.0, middle))) * 2.0 - 1.0,
-            Says::Graded(_) | Says::Uneven => (middle + self.width(action) * (2.0 * noise - 1.0)).clamp(-1.0, 1.0),
+            Says::Graded(_) | Says::Uneven => {
+                (middle + self.width(action) * (2.0 * noise - 1.0)).clamp(-1.0, 1.0)
+            }
         }
     }
 
@@ -153,8 +163,9 @@ mod tests {
             for level in [Level::Still, Level::Drifting, Level::Turning] {
                 let person = Person { says, level, costs: true, ..Person::liking(&TAU2, 1, 0.5, 7) };
                 let action = Action(4); // verify
-                let errors: Vec<f64> =
-                    (1..=40_000).map(|round| person.reward(action, round) - person.expected(action, round)).collect();
+                let errors: Vec<f64> = (1..=40_000)
+                    .map(|round| person.reward(action, round) - person.expected(action, round))
+                    .collect();
                 assert!(mean(&errors).abs() < 0.02, "{says:?} {level:?}: {}", mean(&errors));
                 if (says, level) == (Says::Graded(SD), Level::Still) {
                     assert!((deviation(&errors) - SD).abs() < 0.01);

@@ -46,7 +46,8 @@ const fn definition(blocks: &'static [Block]) -> Definition<'static> {
 }
 
 /// What is liked in general and in each exam.
-pub const PROMPTS: Catalog<'static> = fable_core::catalog!(definition(&[Block::main(0), Block::main(0).per_task()]));
+pub const PROMPTS: Catalog<'static> =
+    fable_core::catalog!(definition(&[Block::main(0), Block::main(0).per_task()]));
 /// The exams apart from each other.
 pub const APART: Catalog<'static> = fable_core::catalog!(definition(&[Block::complete().per_task()]));
 /// All exams alike.
@@ -61,7 +62,8 @@ struct Problem {
 
 impl Problem {
     fn reward(&self, style: usize, attempt: usize) -> f64 {
-        let right = self.right.get(style).and_then(|attempts| attempts.get(attempt)).copied().unwrap_or_default();
+        let right =
+            self.right.get(style).and_then(|attempts| attempts.get(attempt)).copied().unwrap_or_default();
         let tokens = self.tokens.get(style).copied().unwrap_or_default();
         (if right { 1.0 } else { -1.0 } - tokens / TOKENS).clamp(-1.0, 1.0)
     }
@@ -102,15 +104,22 @@ impl Exams {
     }
 
     fn parse(text: &str, half: Half) -> Result<Self, String> {
-        let mut found: [Vec<(Problem, u8)>; EXAMS] = std::array::from_fn(|_| vec![(Problem::default(), 0); 50]);
+        let mut found: [Vec<(Problem, u8)>; EXAMS] =
+            std::array::from_fn(|_| vec![(Problem::default(), 0); 50]);
         for (number, line) in text.lines().enumerate().skip(1) {
             let fields: Vec<&str> = line.split(',').collect();
             let wrong = |what: &str| format!("line {}: {what}", number + 1);
             let [exam, _, id, _, _, model, style, bits, attempts, _, _, _, output] = fields[..] else {
                 return Err(wrong("there must be 13 fields"));
             };
-            let Some(exam) = NAMES.iter().position(|name| *name == exam).filter(|_| model == "gpt-35-turbo") else { continue };
-            let style = STYLE_NAMES.iter().position(|name| *name == style).ok_or_else(|| wrong("an unknown prompt"))?;
+            let Some(exam) = NAMES.iter().position(|name| *name == exam).filter(|_| model == "gpt-35-turbo")
+            else {
+                continue;
+            };
+            let style = STYLE_NAMES
+                .iter()
+                .position(|name| *name == style)
+                .ok_or_else(|| wrong("an unknown prompt"))?;
             let id: usize = id.parse().map_err(|_| wrong("the problem is no number"))?;
             if (id % 2 == 1) != (half == Half::Tuning) {
                 continue;
@@ -136,7 +145,9 @@ impl Exams {
     fn new(problems: [Vec<Problem>; EXAMS]) -> Self {
         let values = std::array::from_fn(|exam: usize| {
             std::array::from_fn(|style: usize| {
-                let of = |problem: &Problem| (0..ATTEMPTS).map(|attempt| problem.reward(style, attempt)).sum::<f64>();
+                let of = |problem: &Problem| {
+                    (0..ATTEMPTS).map(|attempt| problem.reward(style, attempt)).sum::<f64>()
+                };
                 problems[exam].iter().map(of).sum::<f64>() / (problems[exam].len() * ATTEMPTS) as f64
             })
         });
@@ -181,8 +192,11 @@ impl Exams {
     #[must_use]
     pub fn variance(&self, exam: usize) -> f64 {
         let of_style = |style: usize| {
-            let rewards = self.problems[exam].iter().flat_map(|problem| (0..ATTEMPTS).map(move |at| problem.reward(style, at)));
-            let square = |reward: f64| (reward - self.values[exam][style]) * (reward - self.values[exam][style]);
+            let rewards = self.problems[exam]
+                .iter()
+                .flat_map(|problem| (0..ATTEMPTS).map(move |at| problem.reward(style, at)));
+            let square =
+                |reward: f64| (reward - self.values[exam][style]) * (reward - self.values[exam][style]);
             rewards.map(square).sum::<f64>() / (self.problems[exam].len() * ATTEMPTS) as f64
         };
         (0..STYLES).map(of_style).sum::<f64>() / STYLES as f64
@@ -245,7 +259,10 @@ mod tests {
                     let right = if id % 2 == 1 && style == 3 { 0 } else { 2 * style };
                     let bits = "1".repeat(right) + &"0".repeat(10 - right);
                     let tokens = 100 * style;
-                    let _ = writeln!(text, "{exam},Topic,{id},s,1,gpt-35-turbo,{name},{bits},10,{right},0,500,{tokens}");
+                    let _ = writeln!(
+                        text,
+                        "{exam},Topic,{id},s,1,gpt-35-turbo,{name},{bits},10,{right},0,500,{tokens}"
+                    );
                     let _ = writeln!(text, "{exam},Topic,{id},s,1,gpt-4,{name},1111111111,10,10,1,500,0");
                 }
             }
@@ -255,9 +272,14 @@ mod tests {
 
     #[test]
     fn halves_values_and_the_two_bests() {
-        let (tuning, reporting) = (Exams::parse(&file(), Half::Tuning).unwrap(), Exams::parse(&file(), Half::Reporting).unwrap());
+        let (tuning, reporting) =
+            (Exams::parse(&file(), Half::Tuning).unwrap(), Exams::parse(&file(), Half::Reporting).unwrap());
         // 2 (0.2 s) - 1 - 10 s / 5000, never below -1.
-        assert!((reporting.value(4, Action(2)) - (-0.2 - 0.004 * 0.4)).abs() < 1e-12, "{}", reporting.value(4, Action(2)));
+        assert!(
+            (reporting.value(4, Action(2)) - (-0.2 - 0.004 * 0.4)).abs() < 1e-12,
+            "{}",
+            reporting.value(4, Action(2))
+        );
         assert_eq!(reporting.best_fixed().0, Action(3));
         assert_eq!(tuning.best_fixed().0, Action(2));
         assert!((reporting.best_per_exam() - reporting.best_fixed().1).abs() < 1e-12);
@@ -273,7 +295,11 @@ mod tests {
             (",1111111111,10", ",1,10", "13"),
             ("aqua-rat-100,Topic,7,", "aqua-rat-100,Topic,x,", "the problem is no number"),
         ] {
-            let text = if reason == "13" { file().replace("Topic,9,", "Topic,") } else { file().replacen(good, bad, 1) };
+            let text = if reason == "13" {
+                file().replace("Topic,9,", "Topic,")
+            } else {
+                file().replacen(good, bad, 1)
+            };
             let error = Exams::parse(&text, Half::Tuning).err().unwrap_or_default();
             assert!(error.contains(reason) && error.starts_with("line "), "{error}");
         }

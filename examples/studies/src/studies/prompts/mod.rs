@@ -37,7 +37,13 @@ pub struct Life {
 }
 
 /// One seed in one half, over the rounds up to the last look.
-pub fn live(policy: &Policy<'_, f64>, method: Method, exams: &Exams, looks: &[u32], seed: u64) -> Result<Life, StudyError> {
+pub fn live(
+    policy: &Policy<'_, f64>,
+    method: Method,
+    exams: &Exams,
+    looks: &[u32],
+    seed: u64,
+) -> Result<Life, StudyError> {
     let mut agent = Agent::new(policy, method, seed)?;
     let everything = Feasible::all(policy.catalog());
     let contexts = (0..EXAMS).map(Exams::context).collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +59,8 @@ pub fn live(policy: &Policy<'_, f64>, method: Method, exams: &Exams, looks: &[u3
             life.online.push(total / f64::from(round));
             let mut settled = 0.0;
             for (exam, context) in contexts.iter().enumerate() {
-                let style = agent.settled(&Request::new(context, &everything), |style| exams.value(exam, style))?;
+                let style =
+                    agent.settled(&Request::new(context, &everything), |style| exams.value(exam, style))?;
                 settled += exams.value(exam, style.unwrap_or_default()) / EXAMS as f64;
             }
             life.settled.push(settled);
@@ -78,18 +85,23 @@ fn tune(setup: &Setup, tuning: &Exams) -> Result<Tuned, StudyError> {
     } else {
         (&[1.0, 4.0, 16.0, 64.0, 256.0], &[0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0, 5.0])
     };
-    let columns = ["base precision".to_owned()].into_iter().chain(scales.iter().map(|nu| format!("nu = {nu}")));
+    let columns =
+        ["base precision".to_owned()].into_iter().chain(scales.iter().map(|nu| format!("nu = {nu}")));
     let mut table = Table::new("tuning", &columns.collect::<Vec<_>>());
     let start = (f64::NEG_INFINITY, Settings::PAPER);
     let (mut earning, mut frozen) = (start, start);
     for &base_precision in precisions {
         let mut cells = vec![base_precision.to_string()];
         for &nu in scales {
-            let candidate =
-                Settings { base_precision: Some(base_precision), exploration: Exploration::Constant(nu), ..Settings::PAPER };
+            let candidate = Settings {
+                base_precision: Some(base_precision),
+                exploration: Exploration::Constant(nu),
+                ..Settings::PAPER
+            };
             let policy = Policy::new(&PROMPTS, candidate)?;
-            let lives =
-                parallel::map(setup, "prompts, tuning", seeds, |seed| live(&policy, FULL, tuning, &[rounds], seed as u64))?;
+            let lives = parallel::map(setup, "prompts, tuning", seeds, |seed| {
+                live(&policy, FULL, tuning, &[rounds], seed as u64)
+            })?;
             let (earned, settled) = (mean(&earned(&lives)), mean(&settled(&lives)));
             cells.push(format!("{earned:.3}, {:.0}%", 100.0 * closed(tuning, settled)));
             if earned > earning.0 {
@@ -140,7 +152,13 @@ fn closed(exams: &Exams, value: f64) -> f64 {
     (value - fixed) / (exams.best_per_exam() - fixed)
 }
 
-fn report(tuning: &Exams, exams: &Exams, tuned: Tuned, looks: &[u32], results: &[(Row, Vec<Life>)]) -> Report {
+fn report(
+    tuning: &Exams,
+    exams: &Exams,
+    tuned: Tuned,
+    looks: &[u32],
+    results: &[(Row, Vec<Life>)],
+) -> Report {
     let mut report = Report::new("which prompt style for which exam, from recorded answers");
     let rounds = looks.last().copied().unwrap_or(0);
     if let Some((_, lives)) = results.first() {
@@ -170,7 +188,9 @@ fn report(tuning: &Exams, exams: &Exams, tuned: Tuned, looks: &[u32], results: &
     ));
     report.table(tuned.table);
     let told = |settings: &Settings<'_>| match settings.exploration {
-        Exploration::Constant(nu) => format!("base precision {} with nu = {nu}", settings.base_precision.unwrap_or_default()),
+        Exploration::Constant(nu) => {
+            format!("base precision {} with nu = {nu}", settings.base_precision.unwrap_or_default())
+        }
         _ => String::new(),
     };
     report.text(&format!(
@@ -235,7 +255,8 @@ fn outcomes(exams: &Exams, looks: &[u32], results: &[(Row, Vec<Life>)]) -> Table
     columns.extend(["middle half".to_owned(), "mean reward on the way".to_owned()]);
     let mut table = Table::new("outcomes", &columns);
     for (row, lives) in results {
-        let at = |look: usize| lives.iter().filter_map(|life| life.settled.get(look).copied()).collect::<Vec<_>>();
+        let at =
+            |look: usize| lives.iter().filter_map(|life| life.settled.get(look).copied()).collect::<Vec<_>>();
         let percent = |value: f64| format!("{:.0}%", 100.0 * closed(exams, value));
         let mut cells = vec![row.name.to_owned()];
         cells.extend((0..looks.len()).map(|look| percent(mean(&at(look)))));
@@ -246,7 +267,11 @@ fn outcomes(exams: &Exams, looks: &[u32], results: &[(Row, Vec<Life>)]) -> Table
     }
     let constant = |name: &str, share: &str, value: f64| {
         let shares = std::iter::repeat_n(share.to_owned(), looks.len());
-        [name.to_owned()].into_iter().chain(shares).chain([String::new(), format!("{value:+.3}")]).collect::<Vec<_>>()
+        [name.to_owned()]
+            .into_iter()
+            .chain(shares)
+            .chain([String::new(), format!("{value:+.3}")])
+            .collect::<Vec<_>>()
     };
     table.row(constant("Best fixed style", "0%", exams.best_fixed().1));
     table.row(constant("Best style per exam", "100%", exams.best_per_exam()));
@@ -254,13 +279,17 @@ fn outcomes(exams: &Exams, looks: &[u32], results: &[(Row, Vec<Life>)]) -> Table
 }
 
 fn plot(exams: &Exams, looks: &[u32], results: &[(Row, Vec<Life>)]) -> Plot {
-    let mut plot = Plot::new("gap", "Share of the gap closed by the frozen policy", "rounds", "percent").log_x();
+    let mut plot =
+        Plot::new("gap", "Share of the gap closed by the frozen policy", "rounds", "percent").log_x();
     for (row, lives) in results.iter().filter(|(row, _)| row.method != UNIFORM && row.method != RULE_ONLY) {
-        let at = |look: usize| lives.iter().filter_map(|life| life.settled.get(look).copied()).collect::<Vec<_>>();
-        let point = |(look, round): (usize, &u32)| (f64::from(*round), 100.0 * closed(exams, mean(&at(look))));
+        let at =
+            |look: usize| lives.iter().filter_map(|life| life.settled.get(look).copied()).collect::<Vec<_>>();
+        let point =
+            |(look, round): (usize, &u32)| (f64::from(*round), 100.0 * closed(exams, mean(&at(look))));
         plot.curve(row.name, looks.iter().enumerate().map(point).collect());
     }
-    let ends = |percent: f64| vec![(f64::from(looks[0]), percent), (f64::from(looks[looks.len() - 1]), percent)];
+    let ends =
+        |percent: f64| vec![(f64::from(looks[0]), percent), (f64::from(looks[looks.len() - 1]), percent)];
     plot.dashed("60%", ends(60.0));
     plot
 }

@@ -41,7 +41,10 @@ fn serve(mut stream: BufReader<TcpStream>, kept: &Mutex<Vec<Value>>) -> Option<(
         let body = serde_json::from_slice(&request(&mut stream)?).ok()?;
         let text = answer(&body).to_string();
         kept.lock().ok()?.push(body);
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", text.len());
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            text.len()
+        );
         stream.get_mut().write_all((head + &text).as_bytes()).ok()?;
     }
 }

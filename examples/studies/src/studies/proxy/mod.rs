@@ -26,7 +26,8 @@ use talk::{Person, TURNS, form_of};
 use ureq::Agent;
 
 /// The line in the list of studies.
-pub const ABOUT: &str = "people who talk to an assistant through `fable proxy`: how soon they are answered in the form they like";
+pub const ABOUT: &str =
+    "people who talk to an assistant through `fable proxy`: how soon they are answered in the form they like";
 
 const ROUNDS: u32 = 60;
 const STEP: usize = 10;
@@ -77,7 +78,8 @@ struct Answer {
 /// Posts JSON to a service, over a connection that the agent keeps.
 fn post(agent: &Agent, url: &str, body: &Value) -> Result<Answer, StudyError> {
     let mut answer = agent.post(url).header("content-type", "application/json").send(body.to_string())?;
-    let decision = answer.headers().get("x-fable-decision").and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let decision =
+        answer.headers().get("x-fable-decision").and_then(|id| id.to_str().ok()).map(str::to_owned);
     let body = serde_json::from_str(&answer.body_mut().read_to_string()?)?;
     Ok(Answer { status: answer.status().as_u16(), decision, body })
 }
@@ -98,7 +100,8 @@ fn live(proxy: &str, person: &Person, way: Way) -> Result<Life, StudyError> {
         messages.push(json!({"role": "user", "content": words.trim()}));
         let body = json!({"model": "any", "user": person.name(), "messages": messages});
         life.sent.push(user_hash(&body.to_string()));
-        let Answer { decision, body: mut given, .. } = post(&agent, &format!("{proxy}/v1/chat/completions"), &body)?;
+        let Answer { decision, body: mut given, .. } =
+            post(&agent, &format!("{proxy}/v1/chat/completions"), &body)?;
         let message = given["choices"][0]["message"].take();
         let form = form_of(message["content"].as_str().unwrap_or_default());
         let liked = form == Some(person.wanted(round));
@@ -130,7 +133,8 @@ fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
     let options = Options { mode, patience: PATIENT, ..Options::new(address) };
     let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let http = HttpOptions { address: Some(loopback), timeout: PATIENT, ..HttpOptions::default() };
-    let settings = Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::DEFAULT };
+    let settings =
+        Settings { context_adapter: Rules::CONTEXT, feedback_adapter: Rules::FEEDBACK, ..Settings::DEFAULT };
     let (stop, (ready, listening)) = (HttpStop::default(), mpsc::channel());
     let lives = thread::scope(|scope| {
         let serving = scope.spawn(|| {
@@ -142,7 +146,9 @@ fn lives(setup: &Setup, way: Way) -> Result<(Vec<Life>, usize), StudyError> {
         let at = listening.recv().map_err(|_| StudyError::Failed("the proxy does not listen".into()));
         let lives = at.and_then(|at| {
             let at = at.first().map(String::as_str).unwrap_or_default();
-            parallel::map(setup, "proxy", setup.scale(100, 2), |index| live(at, &Person::new(FIRST + index as u64), way))
+            parallel::map(setup, "proxy", setup.scale(100, 2), |index| {
+                live(at, &Person::new(FIRST + index as u64), way)
+            })
         });
         stop.stop();
         serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -193,15 +199,23 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     for (_, way) in WAYS {
         outcomes.push(lives(setup, way)?);
     }
-    let windows: Vec<Range<usize>> = (0..ROUNDS as usize).step_by(STEP).map(|first| first..first + STEP).collect();
+    let windows: Vec<Range<usize>> =
+        (0..ROUNDS as usize).step_by(STEP).map(|first| first..first + STEP).collect();
     let heads = windows.iter().map(|window| format!("requests {} to {}", window.start + 1, window.end));
-    let heads: Vec<String> = ["answers in the form that is liked".to_owned()].into_iter().chain(heads).collect();
+    let heads: Vec<String> =
+        ["answers in the form that is liked".to_owned()].into_iter().chain(heads).collect();
     let mut table = Table::new("liked", &heads);
-    let mut plot = Plot::new("liked", "Share of answers in the form that is liked, by request", "request", "share");
+    let mut plot =
+        Plot::new("liked", "Share of answers in the form that is liked, by request", "request", "share");
     for ((name, way), (lives, _)) in WAYS.iter().zip(&outcomes) {
         let values: Vec<f64> = windows.iter().map(|window| mean(&shares(lives, window.clone()))).collect();
-        table.row([(*name).to_owned()].into_iter().chain(values.iter().map(|share| format!("{:.0}%", 100.0 * share))));
-        let points = windows.iter().zip(&values).map(|(window, share)| (window.start as f64 + 5.5, *share)).collect();
+        table.row(
+            [(*name).to_owned()]
+                .into_iter()
+                .chain(values.iter().map(|share| format!("{:.0}%", 100.0 * share))),
+        );
+        let points =
+            windows.iter().zip(&values).map(|(window, share)| (window.start as f64 + 5.5, *share)).collect();
         let name = name.replace('`', "");
         if *way == Way::Alone {
             plot.dashed(&name, points);
@@ -214,14 +228,22 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     }
     report.table(table);
     report.plot(plot);
-    let mut loops =
-        Table::new("loop", &["", "requests", "without a decision", "said or reported", "rewards learned", "otherwise changed"]);
+    let mut loops = Table::new(
+        "loop",
+        &["", "requests", "without a decision", "said or reported", "rewards learned", "otherwise changed"],
+    );
     for ((name, _), (lives, other)) in WAYS.iter().zip(&outcomes) {
         let sum = |of: fn(&Life) -> u64| lives.iter().map(of).sum::<u64>();
         let (said, learned) = (sum(|life| life.said), sum(|life| life.learned));
         let bypassed: usize = lives.iter().map(|life| life.bypassed).sum();
         let requests = lives.len() * ROUNDS as usize;
-        let counts = [requests.to_string(), bypassed.to_string(), said.to_string(), learned.to_string(), other.to_string()];
+        let counts = [
+            requests.to_string(),
+            bypassed.to_string(),
+            said.to_string(),
+            learned.to_string(),
+            other.to_string(),
+        ];
         loops.row([(*name).to_owned()].into_iter().chain(counts));
         report.number(format!("{}: said", name.replace('`', "")), said as f64);
         report.number(format!("{}: learned", name.replace('`', "")), learned as f64);
@@ -242,8 +264,11 @@ fn goals(report: &mut Report, outcomes: &[(Vec<Life>, usize)]) {
     report.goals_set("2026-11-18");
     let [(alone, _), (words, in_words), (thumbs, by_thumbs)] = outcomes else { return };
     let all = 0..ROUNDS as usize;
-    let gained: Vec<f64> =
-        shares(words, all.clone()).iter().zip(shares(alone, all)).map(|(with, without)| with - without).collect();
+    let gained: Vec<f64> = shares(words, all.clone())
+        .iter()
+        .zip(shares(alone, all))
+        .map(|(with, without)| with - without)
+        .collect();
     report.goal(
         "from what people say, requests 1 to 60: more liked answers than the assistant alone, beyond chance",
         with_interval(mean(&gained), mean_interval(&gained)),
@@ -252,20 +277,33 @@ fn goals(report: &mut Report, outcomes: &[(Vec<Life>, usize)]) {
     let last = ROUNDS as usize - STEP..ROUNDS as usize;
     for (name, lives, least) in [("from what people say", words, 0.7), ("from thumbs", thumbs, 0.75)] {
         let share = mean(&shares(lives, last.clone()));
-        let what = format!("{name}, requests 51 to 60: at least {:.0}% of answers in the form that is liked", 100.0 * least);
+        let what = format!(
+            "{name}, requests 51 to 60: at least {:.0}% of answers in the form that is liked",
+            100.0 * least
+        );
         report.goal(&what, format!("{:.0}%", 100.0 * share), share >= least);
     }
     let bypassed: usize = words.iter().chain(thumbs).map(|life| life.bypassed).sum();
     report.goal("no request without a decision", bypassed.to_string(), bypassed == 0);
     let other = in_words + by_thumbs;
-    report.goal("no request changed otherwise than by one instruction at its end", other.to_string(), other == 0);
-    let (said, learned) = words.iter().fold((0, 0), |(said, learned), life| (said + life.said, learned + life.learned));
+    report.goal(
+        "no request changed otherwise than by one instruction at its end",
+        other.to_string(),
+        other == 0,
+    );
+    let (said, learned) =
+        words.iter().fold((0, 0), |(said, learned), life| (said + life.said, learned + life.learned));
     let heard = learned as f64 / said.max(1) as f64;
     report.goal(
         "rewards learned from words: 95% to 105% of the reactions that were said",
         format!("{learned} of {said}"),
         (0.95..=1.05).contains(&heard),
     );
-    let (said, learned) = thumbs.iter().fold((0, 0), |(said, learned), life| (said + life.said, learned + life.learned));
-    report.goal("rewards learned from thumbs: every one that was reported", format!("{learned} of {said}"), learned == said);
+    let (said, learned) =
+        thumbs.iter().fold((0, 0), |(said, learned), life| (said + life.said, learned + life.learned));
+    report.goal(
+        "rewards learned from thumbs: every one that was reported",
+        format!("{learned} of {said}"),
+        learned == said,
+    );
 }

@@ -29,7 +29,10 @@ pub const FORMS: [Form; 6] = [
         instruction: "Answer step by step.",
         answer: "Step 1: write down what you have. Step 2: go through it in order. Step 3: keep what you need. Step 4: look at what came out.",
     },
-    Form { instruction: "Answer with a question that clarifies the request.", answer: "Which version do you have?" },
+    Form {
+        instruction: "Answer with a question that clarifies the request.",
+        answer: "Which version do you have?",
+    },
     Form {
         instruction: "Say what you are about to do and wait for confirmation.",
         answer: "I am about to write it down. Shall I?",
@@ -130,8 +133,13 @@ pub fn form_of(answer: &str) -> Option<usize> {
 /// What the assistant answers to a body: what the last message tells it, except when it does not listen, by a die for the request.
 pub fn answer(body: &Value) -> Value {
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
-    let last_of =
-        |role: &str| messages.iter().rev().find(|message| message["role"] == role).and_then(|said| said["content"].as_str());
+    let last_of = |role: &str| {
+        messages
+            .iter()
+            .rev()
+            .find(|message| message["role"] == role)
+            .and_then(|said| said["content"].as_str())
+    };
     let (told, asked) = (last_of("system").unwrap_or_default(), last_of("user").unwrap_or_default());
     let name = format!("{}: {asked}", body["user"].as_str().unwrap_or_default());
     let deaf = Random::new([user_hash(&name), 0, 0, 0xdeaf]).unit() < DEAF;
@@ -149,8 +157,12 @@ mod tests {
 
     #[test]
     fn rules_read_what_people_say_and_ask() {
-        let read =
-            |text: &str| Rules.feedback(Reaction { text, clarifications: 0, corrections: 0 }).value.map(|read| read.reward());
+        let read = |text: &str| {
+            Rules
+                .feedback(Reaction { text, clarifications: 0, corrections: 0 })
+                .value
+                .map(|read| read.reward())
+        };
         // Before every next request, as it is said.
         for question in QUESTIONS.iter().flatten() {
             let with = |said: &str| read(&format!("{said} {question}, number 7."));
@@ -163,8 +175,10 @@ mod tests {
         lengths.sort_unstable();
         lengths.dedup();
         assert_eq!(lengths.len(), LIKED);
-        let task = |text: &str| Rules.context(&AGENT, Situation::new(RequestText::new(text))).unwrap().value.task();
-        let tasks = QUESTIONS.map(|questions| questions.map(|question| task(&format!("{question}, number 7."))));
+        let task =
+            |text: &str| Rules.context(&AGENT, Situation::new(RequestText::new(text))).unwrap().value.task();
+        let tasks =
+            QUESTIONS.map(|questions| questions.map(|question| task(&format!("{question}, number 7."))));
         assert!(tasks.iter().all(|tasks| tasks.iter().all(|task| task == &tasks[0])), "{tasks:?}");
         assert_ne!(tasks[0][0], tasks[1][0]);
     }
@@ -172,13 +186,23 @@ mod tests {
     #[test]
     fn the_assistant_mostly_does_what_it_is_told() {
         let told = |instruction: &str, number: u32| {
-            let messages =
-                [json!({"role": "user", "content": format!("{number}")}), json!({"role": "system", "content": instruction})];
-            form_of(answer(&json!({"messages": messages, "user": "ana"}))["choices"][0]["message"]["content"].as_str().unwrap())
+            let messages = [
+                json!({"role": "user", "content": format!("{number}")}),
+                json!({"role": "system", "content": instruction}),
+            ];
+            form_of(
+                answer(&json!({"messages": messages, "user": "ana"}))["choices"][0]["message"]["content"]
+                    .as_str()
+                    .unwrap(),
+            )
         };
         for (index, form) in FORMS.iter().enumerate() {
             let done = (0..400).filter(|number| told(form.instruction, *number) == Some(index)).count();
-            assert!(if index == OWN { done == 400 } else { (330..390).contains(&done) }, "{}: {done}", form.instruction);
+            assert!(
+                if index == OWN { done == 400 } else { (330..390).contains(&done) },
+                "{}: {done}",
+                form.instruction
+            );
         }
         assert_eq!(told("", 1), Some(OWN));
         let people: Vec<Person> = (0..200).map(Person::new).collect();

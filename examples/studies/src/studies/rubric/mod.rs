@@ -8,7 +8,8 @@ use crate::draw::shuffle;
 use crate::parallel;
 use crate::plot::Plot;
 use crate::policies::{
-    Agent, FLAT, FROZEN, FULL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, RULE_ONLY, flat,
+    Agent, FLAT, FROZEN, FULL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, RULE_ONLY,
+    flat,
 };
 use crate::report::{Report, Table, plus_minus, with_interval};
 use crate::setup::{Setup, StudyError};
@@ -21,7 +22,8 @@ use fable_core::{Catalog, Context, Exploration, Feasible, Policy, Request, Setti
 use fable_simulate::Random;
 use world::{INFORMED, UNASKED, World};
 
-pub const ABOUT: &str = "Math500: 27 ways to explain, one synthetic user, simulated answers and judge (needs data)";
+pub const ABOUT: &str =
+    "Math500: 27 ways to explain, one synthetic user, simulated answers and judge (needs data)";
 
 pub(crate) const LEARNING: usize = 30;
 pub(crate) const HELD_OUT: usize = 50;
@@ -80,7 +82,11 @@ fn live(world: &World, policy: &Policy<'_, f64>, method: Method, seed: u64) -> R
         let request = Request::new(&context, &everything).with_defaults(&defaults);
         let profile = profile(&agent);
         let expected = |_| 0.0;
-        let chosen = if round < LEARNING { agent.choose(&request, expected)? } else { agent.settled(&request, expected)? };
+        let chosen = if round < LEARNING {
+            agent.choose(&request, expected)?
+        } else {
+            agent.settled(&request, expected)?
+        };
         let asked = match chosen {
             Some(action) => world.asked(problem, action, profile),
             None => [if method == INFORMED_HOST { INFORMED } else { UNASKED }; 3],
@@ -150,8 +156,9 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     for (method, settings) in rows {
         let catalog: &Catalog<'_> = if method.factorized { &RUBRIC } else { &flat_catalog };
         let policy = Policy::new(catalog, method.settings(settings))?;
-        let outcomes =
-            parallel::map(setup, &format!("rubric, {}", method.name), seeds, |seed| live(&world, &policy, method, seed as u64))?;
+        let outcomes = parallel::map(setup, &format!("rubric, {}", method.name), seeds, |seed| {
+            live(&world, &policy, method, seed as u64)
+        })?;
         results.push((method.name, outcomes));
     }
     Ok(report(&results))
@@ -178,18 +185,27 @@ fn report(results: &[(&str, Vec<Outcome>)]) -> Report {
          without an action cost and the row without costs are not comparable in reward with the others, in the paper as here.",
         full.len()
     ));
-    let mut contrasts = Table::new("contrasts", &["full minus", "paper, reward", "here, reward (95% interval)", "sign"]);
-    let paper = |name: &str| ROWS.iter().find(|(method, _)| method.name == name).map_or(0.0, |(_, parts)| parts[REWARD].0);
+    let mut contrasts =
+        Table::new("contrasts", &["full minus", "paper, reward", "here, reward (95% interval)", "sign"]);
+    let paper = |name: &str| {
+        ROWS.iter().find(|(method, _)| method.name == name).map_or(0.0, |(_, parts)| parts[REWARD].0)
+    };
     for name in [RULE_ONLY, FLAT, FROZEN, NO_ONBOARDING, NO_PROMOTION].map(|method| method.name) {
         let (theirs, ours) = (paper(FULL.name) - paper(name), gain(name));
         let (lower, upper) = mean_interval(&ours);
-        let sign = match (mean(&ours) == 0.0, lower > 0.0 || upper < 0.0, (mean(&ours) > 0.0) == (theirs > 0.0)) {
-            (true, ..) => "no difference here",
-            (_, false, _) => "open here",
-            (_, true, true) => "agrees",
-            (_, true, false) => "differs",
-        };
-        contrasts.row([name.to_owned(), format!("{theirs:+.3}"), with_interval(mean(&ours), (lower, upper)), sign.to_owned()]);
+        let sign =
+            match (mean(&ours) == 0.0, lower > 0.0 || upper < 0.0, (mean(&ours) > 0.0) == (theirs > 0.0)) {
+                (true, ..) => "no difference here",
+                (_, false, _) => "open here",
+                (_, true, true) => "agrees",
+                (_, true, false) => "differs",
+            };
+        contrasts.row([
+            name.to_owned(),
+            format!("{theirs:+.3}"),
+            with_interval(mean(&ours), (lower, upper)),
+            sign.to_owned(),
+        ]);
         report.number(format!("gain over {name}"), mean(&ours));
     }
     report.table(contrasts);
@@ -236,10 +252,16 @@ fn alike(report: &mut Report, results: &[(&str, Vec<Outcome>)]) {
         ("statements, shipped defaults", SHIPPED, FLAT_SHIPPED),
         ("statements; shipped defaults against the paper's constants", SHIPPED, FULL.name),
     ];
-    let mut table = Table::new("alike", &["both have", "one", "the other", "difference in reward (95% interval)"]);
+    let mut table =
+        Table::new("alike", &["both have", "one", "the other", "difference in reward (95% interval)"]);
     for (given, one, other) in pairs {
         let more = differences(results, one, other);
-        table.row([given.to_owned(), one.to_owned(), other.to_owned(), with_interval(mean(&more), mean_interval(&more))]);
+        table.row([
+            given.to_owned(),
+            one.to_owned(),
+            other.to_owned(),
+            with_interval(mean(&more), mean_interval(&more)),
+        ]);
         report.number(format!("alike, {given}"), mean(&more));
     }
     report.table(table);
@@ -287,7 +309,8 @@ fn table(results: &[(&str, Vec<Outcome>)]) -> Table {
         let first = &outcomes[..outcomes.len().min(5)];
         let here = |part: usize| plus_minus(mean(&column(first, part)), deviation(&column(first, part)));
         let paper = ROWS.iter().find(|(method, _)| method.name == *name).map(|(_, parts)| parts);
-        let theirs = |part: usize| paper.map_or(String::new(), |parts| plus_minus(parts[part].0, parts[part].1));
+        let theirs =
+            |part: usize| paper.map_or(String::new(), |parts| plus_minus(parts[part].0, parts[part].1));
         let mut cells = vec![(*name).to_owned()];
         cells.extend((0..3).flat_map(|part| [theirs(part), here(part)]));
         cells.push(format!("{:.3}", mean(&column(first, 3))));
@@ -303,7 +326,10 @@ fn plot(results: &[(&str, Vec<Outcome>)]) -> Plot {
         let mut rewards = column(find(results, method.name), REWARD);
         rewards.sort_by(f64::total_cmp);
         let count = rewards.len() as f64;
-        plot.curve(method.name, rewards.iter().zip(1..).map(|(reward, rank)| (*reward, f64::from(rank) / count)).collect());
+        plot.curve(
+            method.name,
+            rewards.iter().zip(1..).map(|(reward, rank)| (*reward, f64::from(rank) / count)).collect(),
+        );
     }
     plot
 }

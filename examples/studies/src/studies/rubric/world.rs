@@ -46,10 +46,14 @@ pub(super) struct Judged {
 impl World {
     pub(super) fn read(setup: &Setup) -> Result<Self, StudyError> {
         let text = MATH500.read(setup)?;
-        let problems = text.lines().map(|line| serde_json::from_str::<Problem>(line).map_err(|error| error.to_string()));
-        let problems = problems.collect::<Result<Vec<_>, _>>().map_err(|reason| MATH500.bad(setup, reason))?;
+        let problems =
+            text.lines().map(|line| serde_json::from_str::<Problem>(line).map_err(|error| error.to_string()));
+        let problems =
+            problems.collect::<Result<Vec<_>, _>>().map_err(|reason| MATH500.bad(setup, reason))?;
         let difficulties: Vec<usize> = problems.into_iter().map(|problem| problem.level).collect();
-        if difficulties.len() < LEARNING + HELD_OUT || difficulties.iter().any(|level| !(1..=5).contains(level)) {
+        if difficulties.len() < LEARNING + HELD_OUT
+            || difficulties.iter().any(|level| !(1..=5).contains(level))
+        {
             return Err(MATH500.bad(setup, "there must be at least 80 problems with levels from 1 to 5"));
         }
         Ok(Self { difficulties })
@@ -61,7 +65,8 @@ impl World {
         let mut random = Random::new([problem as u64, 0, 0x3a74, 0]);
         let difficulty = self.difficulties.get(problem).copied().unwrap_or(1);
         let right = random.unit() < ACCURACY.get(difficulty - 1).copied().unwrap_or_default();
-        let alignment = asked.into_iter().zip(WEIGHTS).map(|(mean, weight)| weight * two_coins(&mut random, mean)).sum();
+        let alignment =
+            asked.into_iter().zip(WEIGHTS).map(|(mean, weight)| weight * two_coins(&mut random, mean)).sum();
         Judged { accuracy: f64::from(u8::from(right)), alignment }
     }
 
@@ -78,10 +83,12 @@ impl World {
     /// What is expected of each action before the answer: estimated once for each problem.
     pub(super) fn defaults(problem: usize) -> Vec<f64> {
         let mut random = Random::new([problem as u64, 0, 0xde4a, 0]);
-        let estimates: [[f64; 3]; 3] =
-            std::array::from_fn(|_| std::array::from_fn(|level| ESTIMATED[level] + SCATTER * random.symmetric()));
-        let alignment =
-            |action| -> f64 { (0..3).map(|criterion| WEIGHTS[criterion] * estimates[criterion][level(action, criterion)]).sum() };
+        let estimates: [[f64; 3]; 3] = std::array::from_fn(|_| {
+            std::array::from_fn(|level| ESTIMATED[level] + SCATTER * random.symmetric())
+        });
+        let alignment = |action| -> f64 {
+            (0..3).map(|criterion| WEIGHTS[criterion] * estimates[criterion][level(action, criterion)]).sum()
+        };
         RUBRIC.all_actions().iter().map(|action| 0.96 + alignment(action) - 1.0).collect()
     }
 }

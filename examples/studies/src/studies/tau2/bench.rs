@@ -9,7 +9,8 @@
 use super::host::{Host, Task};
 use super::logs::{self, NAMES, Row};
 use crate::data::{
-    CONCISE_COT, DataFile, TAU2_BANKING, TAU2_EPISODES, TAU2_PASS_K, TAU2_SPLITS, TAU2_STEPS_MANUAL, TAU2_STEPS_WORKFLOW,
+    CONCISE_COT, DataFile, TAU2_BANKING, TAU2_EPISODES, TAU2_PASS_K, TAU2_SPLITS, TAU2_STEPS_MANUAL,
+    TAU2_STEPS_WORKFLOW,
 };
 use crate::draw::{chance, normal, shuffle};
 use crate::setup::{Setup, StudyError};
@@ -134,12 +135,21 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 }
 
 impl Domain {
-    fn of(rows: &[Row], domain: usize, passes: (f64, f64), split: &(Vec<String>, Vec<String>)) -> Result<Self, String> {
+    fn of(
+        rows: &[Row],
+        domain: usize,
+        passes: (f64, f64),
+        split: &(Vec<String>, Vec<String>),
+    ) -> Result<Self, String> {
         let name = NAMES.get(domain).unwrap_or(&"");
-        let arm = |arm: &str| Arm::of(rows, domain, "default", arm).ok_or_else(|| format!("{name} has no runs of {arm}"));
+        let arm = |arm: &str| {
+            Arm::of(rows, domain, "default", arm).ok_or_else(|| format!("{name} has no runs of {arm}"))
+        };
         let (host, trained) = (arm(HOST)?, arm(TRAINED)?);
         let find = |arm: &str, task: &str| {
-            rows.iter().find(|row| row.domain == domain && row.mode == "default" && row.arm == arm && row.task == task)
+            rows.iter().find(|row| {
+                row.domain == domain && row.mode == "default" && row.arm == arm && row.task == task
+            })
         };
         let centre = libm::log(host.words);
         let words = |row: &Row| libm::log(row.words.max(1.0));
@@ -147,8 +157,11 @@ impl Domain {
             let row = find(HOST, task);
             Known { solved: row.map(|row| row.solved), words: row.map(|row| words(row) - centre) }
         };
-        let of_both: Vec<(f64, f64)> =
-            split.1.iter().filter_map(|task| Some((words(find(HOST, task)?), words(find(TRAINED, task)?)))).collect();
+        let of_both: Vec<(f64, f64)> = split
+            .1
+            .iter()
+            .filter_map(|task| Some((words(find(HOST, task)?), words(find(TRAINED, task)?))))
+            .collect();
         let rate = host.solved as f64 / host.runs as f64;
         if host.spread <= 0.0 || rate <= 0.0 || rate >= 1.0 {
             return Err(format!("the runs of {HOST} in {name} are all alike"));
@@ -211,29 +224,42 @@ impl Bench {
     /// # Errors
     /// A file is missing or is not what it should be.
     pub fn read(setup: &Setup) -> Result<Self, StudyError> {
-        fn parsed<T>(setup: &Setup, file: DataFile, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, StudyError> {
+        fn parsed<T>(
+            setup: &Setup,
+            file: DataFile,
+            parse: impl Fn(&str) -> Result<T, String>,
+        ) -> Result<T, StudyError> {
             parse(&file.read(setup)?).map_err(|reason| file.bad(setup, reason))
         }
         let (rows, left_out) = parsed(setup, TAU2_EPISODES, logs::episodes)?;
-        let passes = |submission, domain| parsed(setup, TAU2_PASS_K, |text| logs::passes(text, submission, domain));
+        let passes =
+            |submission, domain| parsed(setup, TAU2_PASS_K, |text| logs::passes(text, submission, domain));
         let mut domains = Vec::new();
         for (domain, file) in TAU2_SPLITS.into_iter().enumerate() {
             let split = parsed(setup, file, logs::split)?;
             let of = Domain::of(&rows, domain, passes(HOST_SUBMISSION, domain)?, &split);
             domains.push(of.map_err(|reason| TAU2_EPISODES.bad(setup, reason))?);
         }
-        let banking = Domain::unrecorded(&domains, passes(BANKING_SUBMISSION, 3)?, parsed(setup, TAU2_BANKING, logs::count)?);
+        let banking = Domain::unrecorded(
+            &domains,
+            passes(BANKING_SUBMISSION, 3)?,
+            parsed(setup, TAU2_BANKING, logs::count)?,
+        );
         domains.push(banking);
-        let domains: [Domain; 4] = domains.try_into().map_err(|_| TAU2_EPISODES.bad(setup, "there must be four domains"))?;
+        let domains: [Domain; 4] =
+            domains.try_into().map_err(|_| TAU2_EPISODES.bad(setup, "there must be four domains"))?;
         let steps = |file, mode| parsed(setup, file, |text| logs::steps(text, HOST_DATED, mode));
         let (concise, guided) = parsed(setup, CONCISE_COT, logs::instructed)?;
         let mut arms: Vec<Arm> = Vec::new();
         for row in &rows {
-            if !arms.iter().any(|arm| (arm.domain, &arm.mode, &arm.name) == (row.domain, &row.mode, &row.arm)) {
+            if !arms.iter().any(|arm| (arm.domain, &arm.mode, &arm.name) == (row.domain, &row.mode, &row.arm))
+            {
                 arms.extend(Arm::of(&rows, row.domain, &row.mode, &row.arm));
             }
         }
-        arms.sort_by_key(|arm| (arm.domain, arm.name != HOST, arm.name != TRAINED, arm.name.clone(), arm.mode.clone()));
+        arms.sort_by_key(|arm| {
+            (arm.domain, arm.name != HOST, arm.name != TRAINED, arm.name.clone(), arm.mode.clone())
+        });
         let steps = [
             steps(TAU2_STEPS_MANUAL, "default")?,
             steps(TAU2_STEPS_WORKFLOW, "default")?,
@@ -257,7 +283,11 @@ impl Bench {
                 styles: [own * self.concise.sqrt(), own * self.concise, own * self.guided],
                 careful: 1.0,
                 spread: domain.spread * (1.0 - domain.same).sqrt(),
-                verify: if domain.differs { reach * domain.trained.max(0.0) / (1.0 - domain.rate) } else { 0.0 },
+                verify: if domain.differs {
+                    reach * domain.trained.max(0.0) / (1.0 - domain.rate)
+                } else {
+                    0.0
+                },
                 ..Host::STATED
             }
         })
@@ -274,7 +304,13 @@ impl Bench {
     }
 
     /// Tasks to learn from and to evaluate with, after those that are set aside. More than there are come again.
-    pub fn tasks(&self, domain: usize, world: u64, learning: usize, evaluation: usize) -> (Vec<Task>, Vec<Task>) {
+    pub fn tasks(
+        &self,
+        domain: usize,
+        world: u64,
+        learning: usize,
+        evaluation: usize,
+    ) -> (Vec<Task>, Vec<Task>) {
         let Some(of) = self.domains.get(domain) else { return Default::default() };
         let drawn = |known: &[Known], aside: usize, name: u64| {
             let mut random = Random::new([world, domain as u64, 0x7a5c, name]);
@@ -312,10 +348,14 @@ mod tests {
     fn a_domain_is_what_its_runs_are() {
         let domain = telecom();
         assert_eq!((domain.runs, domain.rate, domain.tasks()), (40, 0.5, (40, 40)));
-        assert!((domain.decided - 0.6).abs() < 1e-12 && (domain.trained - 0.25).abs() < 1e-12 && domain.differs);
+        assert!(
+            (domain.decided - 0.6).abs() < 1e-12 && (domain.trained - 0.25).abs() < 1e-12 && domain.differs
+        );
         // The two models agree about every task, so all of the spread belongs to it.
         assert!((domain.same - 1.0).abs() < 1e-12, "{}", domain.same);
-        assert!(Domain::of(&rows(), 1, (0.5, 0.4), &(vec![], vec![])).unwrap_err().contains("retail has no runs"));
+        assert!(
+            Domain::of(&rows(), 1, (0.5, 0.4), &(vec![], vec![])).unwrap_err().contains("retail has no runs")
+        );
     }
 
     #[test]
@@ -333,7 +373,11 @@ mod tests {
         assert!((mean(&once) - 0.5).abs() < 0.01, "{}", mean(&once));
         assert!((mean(&twice) - 0.4).abs() < 0.01, "{}", mean(&twice));
         let spread = 0.4_f64.sqrt() * domain.spread;
-        assert!((deviation(&words) - spread).abs() < 0.01 && mean(&words).abs() < 0.01, "{}", deviation(&words));
+        assert!(
+            (deviation(&words) - spread).abs() < 0.01 && mean(&words).abs() < 0.01,
+            "{}",
+            deviation(&words)
+        );
     }
 
     #[test]
@@ -350,7 +394,15 @@ mod tests {
         let (learning, evaluation) = bench.tasks(2, 7, 60, 20);
         assert_eq!((learning.len(), evaluation.len()), (60, 20));
         // Thirty of the forty are left to learn from, and then they come again.
-        assert!(learning[0].words.to_bits() == learning[30].words.to_bits() && learning[0].words != learning[29].words);
-        assert!(bench.with_rates([0.9; 4]).domains[2].test.iter().all(|task| task.solved.is_none() && task.words.is_some()));
+        assert!(
+            learning[0].words.to_bits() == learning[30].words.to_bits()
+                && learning[0].words != learning[29].words
+        );
+        assert!(
+            bench.with_rates([0.9; 4]).domains[2]
+                .test
+                .iter()
+                .all(|task| task.solved.is_none() && task.words.is_some())
+        );
     }
 }

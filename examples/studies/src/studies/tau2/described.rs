@@ -47,11 +47,14 @@ pub fn host(report: &mut Report, bench: &Bench) {
     ));
     let compared = |domain: usize, mode: &str, name: &str| {
         let find = |mode: &str, name: &str| {
-            bench.arms.iter().find(|arm| (arm.domain, arm.mode.as_str(), arm.name.as_str()) == (domain, mode, name))
+            bench
+                .arms
+                .iter()
+                .find(|arm| (arm.domain, arm.mode.as_str(), arm.name.as_str()) == (domain, mode, name))
         };
-        find(mode, name)
-            .zip(find("default", HOST))
-            .map_or((f64::NAN, f64::NAN, f64::NAN), |(arm, host)| (arm.words / host.words, arm.calls / host.calls, arm.p()))
+        find(mode, name).zip(find("default", HOST)).map_or((f64::NAN, f64::NAN, f64::NAN), |(arm, host)| {
+            (arm.words / host.words, arm.calls / host.calls, arm.p())
+        })
     };
     let long = [compared(0, "default", "toolorchestra"), compared(1, "default", "toolorchestra")];
     let (alone, trained) = (compared(2, "no-user", HOST), compared(2, "default", TRAINED));
@@ -97,7 +100,9 @@ pub fn recorded(report: &mut Report, bench: &Bench) {
         let (share, interval) = (arm.solved as f64 / arm.runs as f64, wilson(arm.solved, arm.runs));
         let name = DOMAINS.get(arm.domain).map_or("", |(name, _)| *name);
         let itself = (arm.name.as_str(), arm.mode.as_str()) == (HOST, "default");
-        let pair = |count: usize| if arm.paired > 0 && !itself { format!("{count} of {}", arm.paired) } else { String::new() };
+        let pair = |count: usize| {
+            if arm.paired > 0 && !itself { format!("{count} of {}", arm.paired) } else { String::new() }
+        };
         table.row([
             format!("{name}, {}", arm.name),
             arm.mode.clone(),
@@ -131,7 +136,8 @@ pub fn recorded(report: &mut Report, bench: &Bench) {
     let mut table = Table::new("host", &heads);
     for ((domain, (name, _)), host) in bench.domains.iter().zip(DOMAINS).zip(bench.hosts(bench.reach())) {
         let (train, test) = domain.tasks();
-        let trained = if domain.runs == 0 { "not recorded".into() } else { format!("{:+.3}", domain.trained) };
+        let trained =
+            if domain.runs == 0 { "not recorded".into() } else { format!("{:+.3}", domain.trained) };
         let adds = host.verify * (1.0 - domain.rate);
         table.row([
             name.to_owned(),

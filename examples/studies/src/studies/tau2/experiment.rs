@@ -5,8 +5,8 @@ use super::host::{DOMAINS, Episode, Host, PROFILES, Profile, Task, Told};
 use super::published::Estimate;
 use crate::draw::{chance, shuffle};
 use crate::policies::{
-    Actor, Agent, FLAT, FROZEN, FULL, GLOBAL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING, NO_PROMOTION, ORACLE,
-    PER_USER, RULE_ONLY, UNIFORM, flat,
+    Actor, Agent, FLAT, FROZEN, FULL, GLOBAL, HOST, INFORMED_HOST, Method, NO_COST, NO_ONBOARDING,
+    NO_PROMOTION, ORACLE, PER_USER, RULE_ONLY, UNIFORM, flat,
 };
 use crate::setup::StudyError;
 use crate::spread::flat_settings;
@@ -48,8 +48,11 @@ pub const TASKS: usize = 20;
 
 /// What is measured: its name and how.
 pub type Metric = (&'static str, fn(&Episode) -> f64);
-pub const METRICS: [Metric; 3] =
-    [("reward", Episode::utility), ("alignment", |episode| episode.alignment), ("success", |episode| episode.success)];
+pub const METRICS: [Metric; 3] = [
+    ("reward", Episode::utility),
+    ("alignment", |episode| episode.alignment),
+    ("success", |episode| episode.success),
+];
 
 /// The learner's settings: the paper's with the weight of costs in the paper's signal.
 pub const PAPER: Settings<'static> = Settings { cost_weight: 0.2, ..Settings::PAPER };
@@ -169,7 +172,11 @@ impl Shard<'_> {
         let request = Request::new(&self.context, &self.all);
         let host = self.host;
         let worth = |action| host.expected(task, profile, action, TAU2.cost(action));
-        let chosen = if learning || self.drawn { agent.choose(&request, worth)? } else { agent.settled(&request, worth)? };
+        let chosen = if learning || self.drawn {
+            agent.choose(&request, worth)?
+        } else {
+            agent.settled(&request, worth)?
+        };
         let wanted = agent.learner().profile().iter().map(longer).sum::<i32>().clamp(-1, 1);
         let (told, cost) = match (chosen, self.method.actor) {
             (Some(action), _) => (Told::Action(action, wanted), TAU2.cost(action)),
@@ -200,17 +207,24 @@ fn play(conditions: &Conditions<'_>, world: u64, row: usize, luck: usize) -> Res
     };
     let mut outcome = Outcome::default();
     for seed in 0..SEEDS {
-        let policy = Policy::new(catalog, method.settings(Settings { seed: world * SEEDS as u64 + seed as u64, ..settings }))?;
+        let policy = Policy::new(
+            catalog,
+            method.settings(Settings { seed: world * SEEDS as u64 + seed as u64, ..settings }),
+        )?;
         let mut by_domain = [[Episode::default(); TASKS]; 4];
         for ((domain, host), episodes) in conditions.hosts.iter().enumerate().zip(&mut by_domain) {
             let (learning, evaluation) = conditions.tasks(domain, world);
             let mut agents = Vec::new();
-            for (position, profile) in PROFILES.into_iter().enumerate().take(if method.shared { 1 } else { 2 }) {
+            for (position, profile) in
+                PROFILES.into_iter().enumerate().take(if method.shared { 1 } else { 2 })
+            {
                 let mut agent = Agent::new(&policy, method, (domain * 2 + position) as u64)?;
                 if method.onboarded {
                     // Whoever listens hears the same, right or wrong.
-                    let mut random = Random::new([world, (domain * 2 + position) as u64, 0x57a7, seed as u64]);
-                    let said = if chance(&mut random, conditions.wrong) { PROFILES[1 - position] } else { profile };
+                    let mut random =
+                        Random::new([world, (domain * 2 + position) as u64, 0x57a7, seed as u64]);
+                    let said =
+                        if chance(&mut random, conditions.wrong) { PROFILES[1 - position] } else { profile };
                     agent.onboard(&[statement(catalog, &context, said, conditions.stated)?])?;
                 }
                 agents.push(agent);
@@ -228,7 +242,8 @@ fn play(conditions: &Conditions<'_>, world: u64, row: usize, luck: usize) -> Res
                 *episode = shard.episode(task, number, false)?;
             }
             outcome.trajectories += shard.agents.len();
-            outcome.promoted += shard.agents.iter().filter(|agent| !agent.learner().profile().is_empty()).count();
+            outcome.promoted +=
+                shard.agents.iter().filter(|agent| !agent.learner().profile().is_empty()).count();
         }
         outcome.episodes.push(by_domain);
     }
@@ -238,7 +253,9 @@ fn play(conditions: &Conditions<'_>, world: u64, row: usize, luck: usize) -> Res
 impl Experiment {
     /// Some policies in one world.
     pub fn run(conditions: &Conditions<'_>, world: u64, rows: &[usize]) -> Result<Self, StudyError> {
-        let of = |row| if rows.contains(&row) { play(conditions, world, row, row) } else { Ok(Outcome::default()) };
+        let of = |row| {
+            if rows.contains(&row) { play(conditions, world, row, row) } else { Ok(Outcome::default()) }
+        };
         (0..METHODS.len()).map(of).collect::<Result<_, _>>().map(Self)
     }
 
@@ -260,10 +277,18 @@ impl Experiment {
     }
 
     /// Full minus another policy, paired by domain, task and profile.
-    pub fn contrast(&self, other: usize, of: fn(&Episode) -> f64, clusters: Clusters, resamples: usize) -> Estimate {
-        let seeds = |row: usize| self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
+    pub fn contrast(
+        &self,
+        other: usize,
+        of: fn(&Episode) -> f64,
+        clusters: Clusters,
+        resamples: usize,
+    ) -> Estimate {
+        let seeds =
+            |row: usize| self.0.get(row).map(|outcome| outcome.episodes.as_slice()).unwrap_or_default();
         let (domains, tasks) = (DOMAINS.len(), TASKS);
-        let count = if clusters == Clusters::Tasks { domains * tasks } else { SEEDS * domains * PROFILES.len() };
+        let count =
+            if clusters == Clusters::Tasks { domains * tasks } else { SEEDS * domains * PROFILES.len() };
         let mut sums = vec![(0.0, 0.0); count];
         for (seed, (full, other)) in seeds(FULL_ROW).iter().zip(seeds(other)).enumerate() {
             for (domain, (full, other)) in full.iter().zip(other).enumerate() {
@@ -278,7 +303,8 @@ impl Experiment {
                 }
             }
         }
-        let (sum, number) = sums.iter().fold((0.0, 0.0), |(sum, number), cluster| (sum + cluster.0, number + cluster.1));
+        let (sum, number) =
+            sums.iter().fold((0.0, 0.0), |(sum, number), cluster| (sum + cluster.0, number + cluster.1));
         (if number > 0.0 { sum / number } else { 0.0 }, cluster_bootstrap(&sums, resamples, other as u64))
     }
 }
@@ -291,7 +317,15 @@ mod tests {
 
     fn conditions() -> Conditions<'static> {
         let hosts = [Host::STATED; 4];
-        Conditions { bench: None, hosts, settings: PAPER, stated: 4.0, wrong: 0.0, learning: TASKS, drawn: false }
+        Conditions {
+            bench: None,
+            hosts,
+            settings: PAPER,
+            stated: 4.0,
+            wrong: 0.0,
+            learning: TASKS,
+            drawn: false,
+        }
     }
 
     fn utilities(conditions: &Conditions<'_>, row: usize, luck: usize) -> Vec<u64> {
@@ -313,7 +347,15 @@ mod tests {
     fn what_is_frozen_follows_its_statement_and_draws_only_if_asked_to() {
         let alignment = |conditions: &Conditions<'_>| {
             let outcome = play(conditions, 3, FROZEN_ROW, FROZEN_ROW).unwrap();
-            mean(&outcome.episodes.iter().flatten().flatten().map(|episode| episode.alignment).collect::<Vec<_>>())
+            mean(
+                &outcome
+                    .episodes
+                    .iter()
+                    .flatten()
+                    .flatten()
+                    .map(|episode| episode.alignment)
+                    .collect::<Vec<_>>(),
+            )
         };
         let right = alignment(&conditions());
         let wrong = alignment(&Conditions { wrong: 1.0, ..conditions() });

@@ -11,7 +11,8 @@ use crate::setup::{Setup, StudyError};
 use crate::statistics::{mean, mean_interval};
 use fable_core::{Exploration, Settings};
 
-const VAGUE: Settings<'static> = Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..PAPER };
+const VAGUE: Settings<'static> =
+    Settings { base_precision: Some(1.0), exploration: Exploration::Constant(1.0), ..PAPER };
 /// No margin for where the user may be, an even chance of being wrong, three rewards.
 const EAGER: Settings<'static> = Settings { prior_radius: Some(0.0), alpha: 0.5, min_evidence: 3, ..PAPER };
 /// Besides, rewards are believed to scatter fifty times less than they do.
@@ -30,10 +31,22 @@ fn cells<'b>(setup: &Setup, bench: &'b Bench, paper: &'b Bench) -> Vec<Cell<'b>>
         conditions
     };
     let mut cells: Vec<Cell<'b>> = vec![("as above".into(), base, many)];
-    cells.push(("the earlier host".into(), Conditions { bench: None, hosts: [Host::STATED; 4], ..base }, many));
-    cells.push(("success by domain as the paper's host".into(), Conditions { bench: Some(paper), ..base }, many));
+    cells.push((
+        "the earlier host".into(),
+        Conditions { bench: None, hosts: [Host::STATED; 4], ..base },
+        many,
+    ));
+    cells.push((
+        "success by domain as the paper's host".into(),
+        Conditions { bench: Some(paper), ..base },
+        many,
+    ));
     for (verbosity, how) in [(0.5, "half as much"), (1.5, "1.5 times as much")] {
-        cells.push((format!("styles change the length {how}"), with(&|host| host.verbosity = verbosity), many));
+        cells.push((
+            format!("styles change the length {how}"),
+            with(&|host| host.verbosity = verbosity),
+            many,
+        ));
     }
     for (reach, how) in [(0.0, "nothing"), (0.5, "half of what training did"), (1.0, "what training did")] {
         cells.push((format!("verifying does {how}"), Conditions { hosts: bench.hosts(reach), ..base }, many));
@@ -43,15 +56,23 @@ fn cells<'b>(setup: &Setup, bench: &'b Bench, paper: &'b Bench) -> Vec<Cell<'b>>
         cells.push((format!("a statement of precision {stated}"), Conditions { stated, ..base }, many));
     }
     let noisy = Settings { noise_variance: 1.0, ..PAPER };
-    for (name, settings) in [("noise variance 1", noisy), ("unit precision, nu = 1", VAGUE), ("eager promotion", EAGER)] {
+    for (name, settings) in
+        [("noise variance 1", noisy), ("unit precision, nu = 1", VAGUE), ("eager promotion", EAGER)]
+    {
         cells.push((name.into(), Conditions { settings, ..base }, many));
     }
     for sentence in [1.0, 1.2] {
         let conditions = Conditions { settings: CREDULOUS, ..with(&|host| host.sentence = sentence) };
         cells.push((format!("credulous promotion, sentence x {sentence}"), conditions, many));
     }
-    for (rounds, count) in [(setup.scale(100, 20), setup.scale(20, 1)), (setup.scale(300, 30), setup.scale(10, 1))] {
-        cells.push((format!("{rounds} learning rounds instead of 10"), Conditions { learning: 2 * rounds, ..base }, count));
+    for (rounds, count) in
+        [(setup.scale(100, 20), setup.scale(20, 1)), (setup.scale(300, 30), setup.scale(10, 1))]
+    {
+        cells.push((
+            format!("{rounds} learning rounds instead of 10"),
+            Conditions { learning: 2 * rounds, ..base },
+            count,
+        ));
     }
     cells
 }
@@ -61,12 +82,15 @@ pub fn sensitivity(report: &mut Report, setup: &Setup, bench: &Bench) -> Result<
     report.heading("How much depends on the host and the settings");
     let mut heads = vec![String::new()];
     let short = |other: usize| METHODS.get(other).map_or("", |method| method.name);
-    heads.extend(resolved().map(|(other, metric, _)| format!("{} against {}", METRICS[metric].0, short(other))));
+    heads.extend(
+        resolved().map(|(other, metric, _)| format!("{} against {}", METRICS[metric].0, short(other))),
+    );
     heads.push("promoted".into());
     let mut table = Table::new("sensitivity", &heads);
     let (rows, paper) = (rows_of_contrasts(), bench.with_rates(DOMAINS.map(|(_, rate)| rate)));
     for (position, (name, conditions, count)) in cells(setup, bench, &paper).into_iter().enumerate() {
-        let all = parallel::map(setup, &name, count, |world| Experiment::run(&conditions, world as u64, &rows))?;
+        let all =
+            parallel::map(setup, &name, count, |world| Experiment::run(&conditions, world as u64, &rows))?;
         let mut row = vec![name];
         for (other, metric, paper) in resolved() {
             let again = repeated(&all, other, metric, paper.0.signum(), 1);
@@ -95,8 +119,20 @@ const MEASURED: [usize; 2] = [1, 0];
 
 /// Cells that goals are about: the kind of world, the wrong statements, the rounds, the metric, and the goal in words.
 const GOALS: [(usize, f64, usize, usize, &str); 3] = [
-    (0, 0.25, 30, 1, "alignment of full minus frozen is above 0 where a quarter of the statements is wrong, 30 rounds"),
-    (1, 0.0, 100, 1, "alignment of full minus frozen is above 0 where frozen rounds draw and statements are right, 100 rounds"),
+    (
+        0,
+        0.25,
+        30,
+        1,
+        "alignment of full minus frozen is above 0 where a quarter of the statements is wrong, 30 rounds",
+    ),
+    (
+        1,
+        0.0,
+        100,
+        1,
+        "alignment of full minus frozen is above 0 where frozen rounds draw and statements are right, 100 rounds",
+    ),
     (
         5,
         0.0,
@@ -153,14 +189,18 @@ pub fn learning(report: &mut Report, setup: &Setup, bench: &Bench) -> Result<(),
                 let conditions = Conditions { wrong, learning: 2 * rounds, ..base };
                 let both = [FULL_ROW, FROZEN_ROW];
                 let worlds = setup.scale(30, 1);
-                let all = parallel::map(setup, name, worlds, |world| Experiment::run(&conditions, world as u64, &both))?;
+                let all = parallel::map(setup, name, worlds, |world| {
+                    Experiment::run(&conditions, world as u64, &both)
+                })?;
                 for ((metric, row), count) in MEASURED.into_iter().zip(&mut rows).zip(&mut counts) {
                     let (key, of) = METRICS[metric];
-                    let values: Vec<f64> = all.iter().map(|experiment| experiment.difference(FROZEN_ROW, of)).collect();
+                    let values: Vec<f64> =
+                        all.iter().map(|experiment| experiment.difference(FROZEN_ROW, of)).collect();
                     let (value, interval) = (mean(&values), mean_interval(&values));
                     let (cell, above) = (with_interval(value, interval), interval.0 > 0.0);
-                    for (.., what) in
-                        GOALS.iter().filter(|goal| (goal.0, goal.1, goal.2, goal.3) == (panel, wrong, rounds, metric))
+                    for (.., what) in GOALS
+                        .iter()
+                        .filter(|goal| (goal.0, goal.1, goal.2, goal.3) == (panel, wrong, rounds, metric))
                     {
                         report.goal(what, cell.clone(), above);
                     }
@@ -169,7 +209,8 @@ pub fn learning(report: &mut Report, setup: &Setup, bench: &Bench) -> Result<(),
                     count.0 += usize::from(above);
                     count.1 += usize::from(above && wrong == 0.0);
                     if rounds == ROUNDS[0] && metric == MEASURED[0] {
-                        let frozen: Vec<f64> = all.iter().map(|one| mean(&one.seed_means(FROZEN_ROW, of))).collect();
+                        let frozen: Vec<f64> =
+                            all.iter().map(|one| mean(&one.seed_means(FROZEN_ROW, of))).collect();
                         at_ten.push((wrong, value, mean(&frozen)));
                     }
                     if panel == 0 && metric == MEASURED[0] {
@@ -188,7 +229,12 @@ pub fn learning(report: &mut Report, setup: &Setup, bench: &Bench) -> Result<(),
         summary.row(report, name, counts, &at_ten);
     }
     let zero = ROUNDS.map(|rounds| (rounds as f64, 0.0)).to_vec();
-    plot.curves.push(Curve { name: "as good as frozen".into(), points: zero, dashed: true, ..Curve::default() });
+    plot.curves.push(Curve {
+        name: "as good as frozen".into(),
+        points: zero,
+        dashed: true,
+        ..Curve::default()
+    });
     let [alignment, reward] = tables;
     report.text("Alignment in the frozen rounds, mean of 30 experiments with a 95% interval; **bold** where learning is better:");
     report.table(alignment);
@@ -224,7 +270,13 @@ impl Default for Summary {
 
 impl Summary {
     /// Adds a kind of world; `at_ten` are the wrong statements, the gain in alignment and frozen's alignment after ten rounds.
-    fn row(&mut self, report: &mut Report, name: &str, counts: [(usize, usize); 2], at_ten: &[(f64, f64, f64)]) {
+    fn row(
+        &mut self,
+        report: &mut Report,
+        name: &str,
+        counts: [(usize, usize); 2],
+        at_ten: &[(f64, f64, f64)],
+    ) {
         let found = crossing(at_ten, PAPERS_GAIN);
         let (share, frozen) = found.map_or(("more than half".into(), String::new()), |(wrong, frozen)| {
             (format!("{:.0}%", 100.0 * wrong), format!("{frozen:.3}"))
@@ -258,7 +310,8 @@ fn crossing(points: &[(f64, f64, f64)], height: f64) -> Option<(f64, f64)> {
             let [before, after] = pair else { return None };
             let part = (height - before.1) / (after.1 - before.1);
             let between = |from: f64, to: f64| from + part * (to - from);
-            (before.1 < height && after.1 >= height).then(|| (between(before.0, after.0), between(before.2, after.2)))
+            (before.1 < height && after.1 >= height)
+                .then(|| (between(before.0, after.0), between(before.2, after.2)))
         })
     })
 }
@@ -279,7 +332,10 @@ mod tests {
     #[test]
     fn goals_are_about_cells_of_the_grid() {
         for (panel, wrong, rounds, metric, what) in GOALS {
-            assert!(panel < 6 && WRONG.contains(&wrong) && ROUNDS.contains(&rounds) && MEASURED.contains(&metric), "{what}");
+            assert!(
+                panel < 6 && WRONG.contains(&wrong) && ROUNDS.contains(&rounds) && MEASURED.contains(&metric),
+                "{what}"
+            );
         }
         assert_eq!((PAPERS_GAIN, PAPERS_FROZEN), (0.024, 0.693));
     }

@@ -10,7 +10,8 @@ use fable_core::catalog::tau2::{Memory, Style, Tool, parts};
 use fable_simulate::Random;
 
 /// The domains and the host's task success in each, from the paper.
-pub const DOMAINS: [(&str, f64); 4] = [("Airline", 0.850), ("Retail", 0.883), ("Telecom", 0.483), ("Banking Knowledge", 0.217)];
+pub const DOMAINS: [(&str, f64); 4] =
+    [("Airline", 0.850), ("Retail", 0.883), ("Telecom", 0.483), ("Banking Knowledge", 0.217)];
 
 /// What a customer likes to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,8 @@ pub struct Episode {
 impl Episode {
     /// clip(2 [(1 - share) R + share A] - 1 - weight c), the paper's signal with the share 0.25 and the weight 0.2.
     pub fn signal(&self, weight: f64) -> f64 {
-        (2.0 * ((1.0 - self.share) * self.success + self.share * self.alignment) - 1.0 - weight * self.cost).clamp(-1.0, 1.0)
+        (2.0 * ((1.0 - self.share) * self.success + self.share * self.alignment) - 1.0 - weight * self.cost)
+            .clamp(-1.0, 1.0)
     }
 
     /// U, the personalized reward.
@@ -160,7 +162,14 @@ impl Host {
     }
 
     /// One episode.
-    pub fn serve(&self, task: &Task, profile: Profile, told: Told, cost: f64, random: &mut Random) -> Episode {
+    pub fn serve(
+        &self,
+        task: &Task,
+        profile: Profile,
+        told: Told,
+        cost: f64,
+        random: &mut Random,
+    ) -> Episode {
         let probability = self.success(task, told);
         let drawn = f64::from(u8::from(chance(random, probability)));
         let words = self.words(told) * libm::exp(task.words) * libm::exp(self.spread * normal(random));

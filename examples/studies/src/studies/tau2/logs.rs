@@ -22,11 +22,17 @@ pub struct Row {
 }
 
 /// The named columns of every row, with the number of its line.
-fn columns<'a, const N: usize>(text: &'a str, names: [&str; N]) -> Result<Vec<(usize, [&'a str; N])>, String> {
+fn columns<'a, const N: usize>(
+    text: &'a str,
+    names: [&str; N],
+) -> Result<Vec<(usize, [&'a str; N])>, String> {
     let heads: Vec<&str> = text.lines().next().unwrap_or_default().split(',').collect();
     let mut places = [0; N];
     for (place, name) in places.iter_mut().zip(names) {
-        *place = heads.iter().position(|head| *head == name).ok_or_else(|| format!("line 1: there is no column {name}"))?;
+        *place = heads
+            .iter()
+            .position(|head| *head == name)
+            .ok_or_else(|| format!("line 1: there is no column {name}"))?;
     }
     let mut rows = Vec::new();
     for (number, line) in text.lines().enumerate().skip(1) {
@@ -47,16 +53,24 @@ fn number<T: FromStr>(line: usize, what: &str, cell: &str) -> Result<T, String> 
 /// A number that is not negative.
 fn amount(line: usize, what: &str, cell: &str) -> Result<f64, String> {
     let value: f64 = number(line, what, cell)?;
-    if value >= 0.0 && value.is_finite() { Ok(value) } else { Err(format!("line {line}: '{cell}' is not an amount ({what})")) }
+    if value >= 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err(format!("line {line}: '{cell}' is not an amount ({what})"))
+    }
 }
 
 fn domain(line: usize, cell: &str) -> Result<usize, String> {
-    NAMES.iter().position(|name| *name == cell).ok_or_else(|| format!("line {line}: there is no domain '{cell}'"))
+    NAMES
+        .iter()
+        .position(|name| *name == cell)
+        .ok_or_else(|| format!("line {line}: there is no domain '{cell}'"))
 }
 
 /// The simulations in the repository's own branches and tags, and how many of pull requests were left out.
 pub fn episodes(text: &str) -> Result<(Vec<Row>, usize), String> {
-    let names = ["domain", "mode", "arm", "task_id", "reward", "agent_words_per_turn", "agent_tool_calls", "ref"];
+    let names =
+        ["domain", "mode", "arm", "task_id", "reward", "agent_words_per_turn", "agent_tool_calls", "ref"];
     let (mut rows, mut left_out, mut seen) = (Vec::new(), 0, BTreeSet::new());
     for (line, [in_domain, mode, arm, task, reward, words, calls, reference]) in columns(text, names)? {
         if !matches!(mode, "default" | "no-user") {
@@ -106,7 +120,8 @@ pub fn passes(text: &str, submission: &str, wanted: usize) -> Result<(f64, f64),
 
 /// The share of steps that a model did in a mode; a step counts as often as tasks need it. Two lines of heads.
 pub fn steps(text: &str, model: &str, mode: &str) -> Result<f64, String> {
-    let mut lines = text.lines().enumerate().map(|(number, line)| (number + 1, line.split(',').collect::<Vec<_>>()));
+    let mut lines =
+        text.lines().enumerate().map(|(number, line)| (number + 1, line.split(',').collect::<Vec<_>>()));
     let (Some((_, models)), Some((_, modes))) = (lines.next(), lines.next()) else {
         return Err("line 1: there are no two lines of heads".into());
     };
@@ -131,7 +146,11 @@ pub fn steps(text: &str, model: &str, mode: &str) -> Result<f64, String> {
 pub fn instructed(text: &str) -> Result<(f64, f64), String> {
     let mut sums = [(0.0, 0.0); 3];
     for (line, [prompt, attempts, tokens]) in columns(text, ["prompt", "n_attempts", "output_tokens"])? {
-        let Some(place) = ["chain_of_thought", "concise", "composite"].iter().position(|name| *name == prompt) else { continue };
+        let Some(place) =
+            ["chain_of_thought", "concise", "composite"].iter().position(|name| *name == prompt)
+        else {
+            continue;
+        };
         let Some((sum, count)) = sums.get_mut(place) else { continue };
         *sum += amount(line, "output tokens", tokens)?;
         *count += amount(line, "attempts", attempts)?;
@@ -178,8 +197,9 @@ mod tests {
 
     #[test]
     fn rows_are_read_and_those_of_pull_requests_are_left_out() {
-        let text =
-            format!("{HEADS}\ntelecom,no-user,a,[x|y],0.0,1,14,refs/tags/v1\nretail,default,b,7,1.0,50,2,refs/pull/3/head\n");
+        let text = format!(
+            "{HEADS}\ntelecom,no-user,a,[x|y],0.0,1,14,refs/tags/v1\nretail,default,b,7,1.0,50,2,refs/pull/3/head\n"
+        );
         let (rows, left_out) = episodes(&text).unwrap();
         assert_eq!((rows.len(), left_out), (1, 1));
         let row = &rows[0];
@@ -197,7 +217,10 @@ mod tests {
             ("airline,default,a,2,1.0,many,3,r", "line 3: 'many' is not a number (words per turn)"),
             ("airline,default,a,2,1.0,-4,3,r", "line 3: '-4' is not an amount (words per turn)"),
             ("airline,default,a,2,1.0,NaN,3,r", "line 3: 'NaN' is not an amount (words per turn)"),
-            ("airline,default,a,2,1.0,60,3,r\nairline,default,a,1,0.0,60,3,r", "line 4: a second trial of task 1 by a"),
+            (
+                "airline,default,a,2,1.0,60,3,r\nairline,default,a,1,0.0,60,3,r",
+                "line 4: a second trial of task 1 by a",
+            ),
         ] {
             assert_eq!(failure(rows), reason);
         }
@@ -206,7 +229,8 @@ mod tests {
 
     #[test]
     fn pass_rates_are_of_one_submission_and_domain_and_can_be() {
-        let text = |two: &str| format!("submission,domain,pass_1,pass_2\nx,retail,80,70\nx,airline,50,{two}\n");
+        let text =
+            |two: &str| format!("submission,domain,pass_1,pass_2\nx,retail,80,70\nx,airline,50,{two}\n");
         assert_eq!(passes(&text("40"), "x", 0), Ok((0.5, 0.4)));
         assert_eq!(passes(&text("60"), "x", 0).unwrap_err(), "line 3: pass_1 0.5 and pass_2 0.6 cannot be");
         assert_eq!(passes(&text("10"), "x", 0).unwrap_err(), "line 3: pass_1 0.5 and pass_2 0.1 cannot be");
@@ -231,8 +255,14 @@ mod tests {
 
     #[test]
     fn no_task_is_on_both_sides_or_twice() {
-        assert_eq!(split(r#"{"train": ["1"], "test": ["2"], "base": ["1", "2"]}"#), Ok((vec!["1".into()], vec!["2".into()])));
-        assert_eq!(split(r#"{"train": ["1"], "test": ["1"]}"#).unwrap_err(), "task 1 is for training and for tests");
+        assert_eq!(
+            split(r#"{"train": ["1"], "test": ["2"], "base": ["1", "2"]}"#),
+            Ok((vec!["1".into()], vec!["2".into()]))
+        );
+        assert_eq!(
+            split(r#"{"train": ["1"], "test": ["1"]}"#).unwrap_err(),
+            "task 1 is for training and for tests"
+        );
         assert_eq!(count(r#"[{"id": "a"}, {"id": "b"}]"#), Ok(2));
         assert_eq!(count(r#"[{"id": "a"}, {"id": "a"}]"#).unwrap_err(), "two tasks have one name");
         assert!(count("[{]").unwrap_err().contains("line 1"));

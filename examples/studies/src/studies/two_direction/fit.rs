@@ -59,7 +59,11 @@ impl Scales {
 }
 
 /// The four probabilities when the paper's actions and rewards are learned from.
-pub(super) fn replay(stage: &Stage, contexts: &Contexts, scales: Scales) -> Result<[[f64; 2]; 2], StudyError> {
+pub(super) fn replay(
+    stage: &Stage,
+    contexts: &Contexts,
+    scales: Scales,
+) -> Result<[[f64; 2]; 2], StudyError> {
     let policy = Policy::new(stage.catalog, scales.settings(1.0))?;
     let mut agent = Agent::new(&policy, FULL, 0)?;
     let rounds = stage.rounds(contexts)?;
@@ -73,7 +77,13 @@ pub(super) fn replay(stage: &Stage, contexts: &Contexts, scales: Scales) -> Resu
 
 fn loss(probabilities: [[f64; 2]; 2]) -> f64 {
     let unit = |(ours, paper): (&f64, &f64)| (ours - paper) / ROUNDING;
-    probabilities.as_flattened().iter().zip(PUBLISHED.as_flattened()).map(unit).map(|error| error * error).sum()
+    probabilities
+        .as_flattened()
+        .iter()
+        .zip(PUBLISHED.as_flattened())
+        .map(unit)
+        .map(|error| error * error)
+        .sum()
 }
 
 /// The numbers that suit these contexts best.
@@ -119,15 +129,23 @@ pub(super) const CALM: [f32; 2] = [0.1, 0.1];
 
 /// A fit for every kind of contexts: four kinds of tasks, tool needs in tenths.
 pub(super) fn every(setup: &Setup) -> Result<Vec<Fit>, StudyError> {
-    let (current, stable): (&[f32], &[f32]) =
-        if setup.reduced { (&[0.8, 1.0], &[0.1, 0.2]) } else { (&[0.6, 0.7, 0.8, 0.9, 1.0], &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]) };
+    let (current, stable): (&[f32], &[f32]) = if setup.reduced {
+        (&[0.8, 1.0], &[0.1, 0.2])
+    } else {
+        (&[0.6, 0.7, 0.8, 0.9, 1.0], &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    };
     let mut kinds = Vec::new();
     for tasks in Tasks::ALL {
         for current in current {
-            kinds.extend(stable.iter().map(|stable| Contexts { tasks, tool_need: [*current, *stable], calm: CALM }));
+            kinds.extend(stable.iter().map(|stable| Contexts {
+                tasks,
+                tool_need: [*current, *stable],
+                calm: CALM,
+            }));
         }
     }
-    let chosen = |index: usize| kinds.get(index).copied().ok_or_else(|| StudyError::Failed("no such contexts".into()));
+    let chosen =
+        |index: usize| kinds.get(index).copied().ok_or_else(|| StudyError::Failed("no such contexts".into()));
     parallel::map(setup, "two-direction, fit", kinds.len(), |index| fit(chosen(index)?))
 }
 
@@ -179,8 +197,13 @@ pub(super) fn ranges(setup: &Setup, best: &Fit) -> Result<[(f64, f64); 3], Study
         Ok(ranges)
     })?;
     let join = |number: usize| {
-        let of = |slice: &[(f64, f64); 3]| slice.get(number).copied().unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
-        slices.iter().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| (all.0.min(one.0), all.1.max(one.1)))
+        let of = |slice: &[(f64, f64); 3]| {
+            slice.get(number).copied().unwrap_or((f64::INFINITY, f64::NEG_INFINITY))
+        };
+        slices
+            .iter()
+            .map(of)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| (all.0.min(one.0), all.1.max(one.1)))
     };
     Ok([join(0), join(1), join(2)])
 }
@@ -227,10 +250,12 @@ mod tests {
             let search = if target == Target::Current { 0.18 } else { 0.0 } - SCALES.cost_weight * 0.08;
             0.06 + if letter == 'w' { search } else { 0.0 }
         };
-        let points = [(Target::Current, 'w'), (Target::Current, 'n'), (Target::Stable, 'n'), (Target::Stable, 'w')];
+        let points =
+            [(Target::Current, 'w'), (Target::Current, 'n'), (Target::Stable, 'n'), (Target::Stable, 'w')];
         let right = |(target, letter): (Target, char)| (target == Target::Current) == (letter == 'w');
         let x = DMatrix::from_columns(&points.map(features));
-        let (mut kernel, mut mean) = (x.transpose() * &x / SCALES.precision, DVector::from_iterator(4, points.map(known)));
+        let (mut kernel, mut mean) =
+            (x.transpose() * &x / SCALES.precision, DVector::from_iterator(4, points.map(known)));
         let normal = |z: f64| 0.5 * libm::erfc(-z / core::f64::consts::SQRT_2);
         let probes = |kernel: &DMatrix<f64>, mean: &DVector<f64>| {
             [(0, 1), (2, 3)].map(|(prefer, over)| {
@@ -256,7 +281,8 @@ mod tests {
     #[test]
     fn common_signals_hardly_count() {
         for tasks in [Tasks::Absent, Tasks::Factual] {
-            let [calm, tense] = [[0.0, 0.0], [0.6, 0.6]].map(|calm| replay(&PART, &contexts(tasks, calm), SCALES).unwrap());
+            let [calm, tense] =
+                [[0.0, 0.0], [0.6, 0.6]].map(|calm| replay(&PART, &contexts(tasks, calm), SCALES).unwrap());
             for (calm, tense) in calm.as_flattened().iter().zip(tense.as_flattened()) {
                 assert!((calm - tense).abs() < 2.0 * ROUNDING, "{calm} {tense}");
             }
@@ -268,7 +294,9 @@ mod tests {
     fn the_search_ends_at_the_numbers_that_fit() {
         let found = fit(contexts(Tasks::Absent, CALM)).unwrap();
         assert!(found.fits(), "{found:?}");
-        assert!((0.55..0.65).contains(&found.scales.cost_weight) && (1.8..2.3).contains(&found.scales.precision));
+        assert!(
+            (0.55..0.65).contains(&found.scales.cost_weight) && (1.8..2.3).contains(&found.scales.precision)
+        );
         assert!((0.05..0.12).contains(&found.scales.noise));
         assert!(!fit(contexts(Tasks::Own, CALM)).unwrap().fits());
     }

@@ -45,8 +45,9 @@ pub(super) fn scales() -> impl Iterator<Item = f64> {
 
 /// The scale under which these choices are likeliest, and those within 1.92 of it, the usual interval of 95%.
 pub(super) fn likeliest(likelihood: impl Fn(f64) -> f64) -> (f64, (f64, f64)) {
-    let best =
-        scales().fold((1.0, f64::NEG_INFINITY), |best, nu| if likelihood(nu) > best.1 { (nu, likelihood(nu)) } else { best });
+    let best = scales().fold((1.0, f64::NEG_INFINITY), |best, nu| {
+        if likelihood(nu) > best.1 { (nu, likelihood(nu)) } else { best }
+    });
     let within = scales().filter(|nu| likelihood(*nu) > best.1 - 1.92);
     (best.0, within.fold((f64::INFINITY, 0.0), |(least, most), nu| (nu.min(least), nu.max(most))))
 }
@@ -62,6 +63,8 @@ mod tests {
         let (nu, (least, most)) = likeliest(|nu| log_likelihood(&strengths, nu));
         assert!((probability(0.07, nu) - 0.8).abs() < 0.03, "{nu}");
         assert!(least < nu && nu < most);
-        assert!((probability(0.0, 3.0) - 0.5).abs() < 1e-15 && (probability(0.529, 1.0) - 0.7016).abs() < 1e-3);
+        assert!(
+            (probability(0.0, 3.0) - 0.5).abs() < 1e-15 && (probability(0.529, 1.0) - 0.7016).abs() < 1e-3
+        );
     }
 }

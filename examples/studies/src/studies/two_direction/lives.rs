@@ -30,7 +30,11 @@ impl Run {
 }
 
 /// The probes of both directions, in the contexts of the first prompt of each.
-pub(super) fn probe(stage: &Stage, agent: &mut Agent<'_>, rounds: &[(Context, Target)]) -> Result<[f64; 2], StudyError> {
+pub(super) fn probe(
+    stage: &Stage,
+    agent: &mut Agent<'_>,
+    rounds: &[(Context, Target)],
+) -> Result<[f64; 2], StudyError> {
     let mut probes = [0.0; 2];
     for (slot, direction) in probes.iter_mut().zip([Target::Current, Target::Stable]) {
         if let Some((context, target)) = rounds.iter().find(|(_, target)| *target == direction) {
@@ -40,7 +44,12 @@ pub(super) fn probe(stage: &Stage, agent: &mut Agent<'_>, rounds: &[(Context, Ta
     Ok(probes)
 }
 
-pub(super) fn live(policy: &Policy<'_, f64>, rounds: &[(Context, Target)], method: Method, seed: u64) -> Result<Run, StudyError> {
+pub(super) fn live(
+    policy: &Policy<'_, f64>,
+    rounds: &[(Context, Target)],
+    method: Method,
+    seed: u64,
+) -> Result<Run, StudyError> {
     let mut agent = Agent::new(policy, method, seed)?;
     let feasible = Feasible::new(policy.catalog(), RULES)?;
     let before = probe(&WHOLE, &mut agent, rounds)?;
@@ -80,9 +89,14 @@ pub(super) fn pair(
 impl Pair {
     /// For each seed the rounds that only online, and that only frozen, has right.
     pub(super) fn discordant(&self) -> Vec<(usize, usize)> {
-        let count =
-            |one: &Run, other: &Run| one.correct.iter().zip(&other.correct).filter(|(one, other)| **one && !**other).count();
-        self.online.iter().zip(&self.frozen).map(|(online, frozen)| (count(online, frozen), count(frozen, online))).collect()
+        let count = |one: &Run, other: &Run| {
+            one.correct.iter().zip(&other.correct).filter(|(one, other)| **one && !**other).count()
+        };
+        self.online
+            .iter()
+            .zip(&self.frozen)
+            .map(|(online, frozen)| (count(online, frozen), count(frozen, online)))
+            .collect()
     }
 
     pub(super) fn mcnemar(&self) -> Vec<f64> {
@@ -92,10 +106,12 @@ impl Pair {
     /// The share of seeds with as many right as the paper's runs, and with as many discordant rounds of either kind.
     pub(super) fn same_as_published(&self) -> [f64; 3] {
         let share = |counts: &dyn Fn(usize) -> bool| {
-            (0..self.online.len()).filter(|seed| counts(*seed)).count() as f64 / self.online.len().max(1) as f64
+            (0..self.online.len()).filter(|seed| counts(*seed)).count() as f64
+                / self.online.len().max(1) as f64
         };
         let discordant = self.discordant();
-        let right = |runs: &[Run], seed: usize, paper: f64| runs.get(seed).is_some_and(|run| run.all() == paper);
+        let right =
+            |runs: &[Run], seed: usize, paper: f64| runs.get(seed).is_some_and(|run| run.all() == paper);
         [
             share(&|seed| right(&self.online, seed, 18.0)),
             share(&|seed| right(&self.frozen, seed, 14.0)),

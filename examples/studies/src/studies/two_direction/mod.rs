@@ -20,7 +20,8 @@ use fit::Fit;
 use lives::{Pair, Run, pair, reward_until, values};
 use stage::{Contexts, Tasks, WHOLE};
 
-pub const ABOUT: &str = "20 prompts, web search against no tool: learning against frozen, under contexts inferred from the paper";
+pub const ABOUT: &str =
+    "20 prompts, web search against no tool: learning against frozen, under contexts inferred from the paper";
 
 /// A column of the tables: contexts, settings, and the runs under them.
 struct Column {
@@ -41,17 +42,25 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
         .min_by(|one, other| one.loss.total_cmp(&other.loss))
         .ok_or_else(|| StudyError::Failed("there are no contexts to fit".into()))?;
     let strengths = likelihood::both(&best)?;
-    let (nu, _) = likelihood::likeliest(|nu| strengths.iter().map(|run| likelihood::log_likelihood(run, nu)).sum());
+    let (nu, _) =
+        likelihood::likeliest(|nu| strengths.iter().map(|run| likelihood::log_likelihood(run, nu)).sum());
     let seeds = setup.scale(10_000, 40);
-    let column = |name: String, key, settings: Settings<'static>, contexts: &Contexts| -> Result<Column, StudyError> {
-        let pair = pair(setup, &format!("two-direction, {name}"), settings, &WHOLE.rounds(contexts)?, seeds)?;
-        Ok(Column { name, key, pair })
-    };
+    let column =
+        |name: String, key, settings: Settings<'static>, contexts: &Contexts| -> Result<Column, StudyError> {
+            let pair =
+                pair(setup, &format!("two-direction, {name}"), settings, &WHOLE.rounds(contexts)?, seeds)?;
+            Ok(Column { name, key, pair })
+        };
     let columns = [
         column(format!("inferred, nu {nu:.2}"), "inferred", best.scales.settings(nu), &best.contexts)?,
         column("inferred, nu 1".into(), "inferred.unit", best.scales.settings(1.0), &best.contexts)?,
         column("made up, own tasks".into(), "default.own", Settings::PAPER, &INVENTED)?,
-        column("made up, one task".into(), "default.one", Settings::PAPER, &Contexts { tasks: Tasks::Factual, ..INVENTED })?,
+        column(
+            "made up, one task".into(),
+            "default.one",
+            Settings::PAPER,
+            &Contexts { tasks: Tasks::Factual, ..INVENTED },
+        )?,
     ];
     let mut report = Report::new("one learner, two contexts, opposite preferences");
     let [inferred, _, own, _] = &columns;
@@ -85,7 +94,11 @@ fn ends(values: &[f64]) -> String {
 fn old_goals(report: &mut Report, own: &Pair) {
     let (online, frozen) = (values(&own.online, Run::all), values(&own.frozen, Run::all));
     let told = |values: &[f64]| format!("central 90% is {}", ends(values));
-    report.goal("mean online accuracy at least 17 of 20", format!("{:.2}", mean(&online)), mean(&online) >= 17.0);
+    report.goal(
+        "mean online accuracy at least 17 of 20",
+        format!("{:.2}", mean(&online)),
+        mean(&online) >= 17.0,
+    );
     report.goal("the paper's 18 (online) in the central 90%", told(&online), within(&online, 18.0));
     report.goal("the paper's 14 (frozen) in the central 90%", told(&frozen), within(&frozen, 14.0));
 }
@@ -95,8 +108,16 @@ fn goals(report: &mut Report, inferred: &Pair) {
     report.goals_set("2026-11-18");
     let told = |values: &[f64]| format!("central 90% is {}", ends(values));
     let (online, frozen) = (values(&inferred.online, Run::all), values(&inferred.frozen, Run::all));
-    report.goal("inferred contexts: the paper's 18 (online) in the central 90%", told(&online), within(&online, 18.0));
-    report.goal("inferred contexts: the paper's 14 (frozen) in the central 90%", told(&frozen), within(&frozen, 14.0));
+    report.goal(
+        "inferred contexts: the paper's 18 (online) in the central 90%",
+        told(&online),
+        within(&online, 18.0),
+    );
+    report.goal(
+        "inferred contexts: the paper's 14 (frozen) in the central 90%",
+        told(&frozen),
+        within(&frozen, 14.0),
+    );
     let (only_online, only_frozen): (Vec<f64>, Vec<f64>) =
         inferred.discordant().into_iter().map(|(online, frozen)| (online as f64, frozen as f64)).unzip();
     report.goal(
@@ -104,7 +125,8 @@ fn goals(report: &mut Report, inferred: &Pair) {
         format!("{} and {}", ends(&only_online), ends(&only_frozen)),
         within(&only_online, 5.0) && within(&only_frozen, 1.0),
     );
-    let gain = mean(&values(&inferred.online, reward_until(20))) - mean(&values(&inferred.frozen, reward_until(20)));
+    let gain =
+        mean(&values(&inferred.online, reward_until(20))) - mean(&values(&inferred.frozen, reward_until(20)));
     report.goal(
         "inferred contexts: learning adds at least half of the paper's 8 to the cumulative reward",
         format!("{gain:+.2}"),
@@ -159,7 +181,9 @@ fn inference(setup: &Setup, report: &mut Report, fits: &[Fit], best: &Fit) -> Re
          tool needs were (the noise variance makes up for it), and risk and ambiguity, which hardly count where both contexts have the same.",
         cost_weight.0, cost_weight.1, precision.0, precision.1, noise.0, noise.1,
     ));
-    for (name, (least, most)) in ["cost_weight", "precision", "noise"].into_iter().zip([cost_weight, precision, noise]) {
+    for (name, (least, most)) in
+        ["cost_weight", "precision", "noise"].into_iter().zip([cost_weight, precision, noise])
+    {
         report.number(format!("fit.{name}.least"), least);
         report.number(format!("fit.{name}.most"), most);
     }
@@ -206,7 +230,13 @@ fn scale(report: &mut Report, strengths: &[Vec<f64>; 2], nu: f64) {
 }
 
 /// What such a learner does, over seeds.
-fn outcomes(setup: &Setup, report: &mut Report, columns: &[Column; 4], fits: &[Fit], nu: f64) -> Result<(), StudyError> {
+fn outcomes(
+    setup: &Setup,
+    report: &mut Report,
+    columns: &[Column; 4],
+    fits: &[Fit],
+    nu: f64,
+) -> Result<(), StudyError> {
     report.heading("What such a learner does");
     report.table(tables::summary(columns));
     report.text(
@@ -226,15 +256,21 @@ fn outcomes(setup: &Setup, report: &mut Report, columns: &[Column; 4], fits: &[F
     let mut others: Vec<(f64, f64, Contexts)> = Vec::new();
     for fit in fits.iter().filter(|fit| fit.fits()) {
         let rounds = WHOLE.rounds(&fit.contexts)?;
-        let pair = pair(setup, "two-direction, other fits", fit.scales.settings(nu), &rounds, setup.scale(500, 10))?;
-        others.push((mean(&values(&pair.online, Run::all)), mean(&values(&pair.frozen, Run::all)), fit.contexts));
+        let pair =
+            pair(setup, "two-direction, other fits", fit.scales.settings(nu), &rounds, setup.scale(500, 10))?;
+        others.push((
+            mean(&values(&pair.online, Run::all)),
+            mean(&values(&pair.frozen, Run::all)),
+            fit.contexts,
+        ));
     }
     others.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (Some(least), Some(most)) = (others.first(), others.last()) else {
         return Err(StudyError::Failed("no contexts fit".into()));
     };
-    let named =
-        |contexts: &Contexts| format!("{}, {} and {}", contexts.tasks.name(), contexts.tool_need[0], contexts.tool_need[1]);
+    let named = |contexts: &Contexts| {
+        format!("{}, {} and {}", contexts.tasks.name(), contexts.tool_need[0], contexts.tool_need[1])
+    };
     let frozen: Vec<f64> = others.iter().map(|(_, frozen, _)| *frozen).collect();
     let middle = quantile(&others.iter().map(|(online, ..)| *online).collect::<Vec<_>>(), 0.5);
     report.text(&format!(
@@ -262,7 +298,9 @@ fn numbers(report: &mut Report, pair: &Pair, settings: &str) {
     report.number(format!("{settings}.mcnemar"), mean(&pair.mcnemar()));
     for (probe, name) in ["current", "stable"].into_iter().enumerate() {
         for (time, when) in ["initial", "final"].into_iter().enumerate() {
-            let at = |run: &Run| run.probes.get(time).and_then(|probes| probes.get(probe)).copied().unwrap_or_default();
+            let at = |run: &Run| {
+                run.probes.get(time).and_then(|probes| probes.get(probe)).copied().unwrap_or_default()
+            };
             report.number(format!("{settings}.{name}.{when}"), mean(&values(&pair.online, at)));
         }
     }

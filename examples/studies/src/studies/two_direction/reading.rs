@@ -18,7 +18,8 @@ use fable_core::{Context, Policy, Settings};
 use fable_simulate::Random;
 use fable_std::text::{ContextAdapter, RequestText, Rules, Situation};
 
-pub const ABOUT: &str = "the paper's 20 prompts as the text rules read them, and a learner with those contexts (needs the paper)";
+pub const ABOUT: &str =
+    "the paper's 20 prompts as the text rules read them, and a learner with those contexts (needs the paper)";
 
 /// The prompts with their directions, from the rows of the paper's tables.
 fn prompts(setup: &Setup) -> Result<Vec<(String, Target)>, StudyError> {
@@ -59,7 +60,12 @@ struct Row {
 
 const ROWS: [Row; 6] = [
     Row { name: "shipped defaults", key: "shipped", method: FULL, settings: Settings::DEFAULT },
-    Row { name: "default score and costs alone", key: "rule", method: RULE_ONLY, settings: Settings::DEFAULT },
+    Row {
+        name: "default score and costs alone",
+        key: "rule",
+        method: RULE_ONLY,
+        settings: Settings::DEFAULT,
+    },
     Row { name: "the paper's draw", key: "paper", method: FULL, settings: Settings::PAPER },
     Row { name: "the paper's draw, frozen", key: "paper.frozen", method: FROZEN, settings: Settings::PAPER },
     Row { name: "as inferred, nu 1", key: "inferred", method: FULL, settings: INFERRED },
@@ -104,7 +110,10 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     );
     for (row, runs) in &rows {
         report.number(format!("{}: right", row.key), mean(&values(runs, Run::all)));
-        report.number(format!("{}: last ten", row.key), mean(&values(runs, |run| run.correct(|round| round >= 10))));
+        report.number(
+            format!("{}: last ten", row.key),
+            mean(&values(runs, |run| run.correct(|round| round >= 10))),
+        );
     }
     report.number("tool need of current prompts", mean(&needs(&read, Target::Current)));
     report.number("tool need of stable prompts", mean(&needs(&read, Target::Stable)));
@@ -113,20 +122,24 @@ pub fn run(setup: &Setup) -> Result<Report, StudyError> {
 
 fn goals(report: &mut Report, rows: &[(&Row, Vec<Run>)]) {
     report.goals_set("2026-11-18");
-    let right = |key: &str| rows.iter().find(|(row, _)| row.key == key).map_or(Vec::new(), |(_, runs)| values(runs, Run::all));
+    let right = |key: &str| {
+        rows.iter().find(|(row, _)| row.key == key).map_or(Vec::new(), |(_, runs)| values(runs, Run::all))
+    };
     let shipped = mean(&right("shipped"));
     report.goal(
         "contexts as read, shipped defaults: at least 17 of 20 right on average",
         format!("{shipped:.2}"),
         shipped >= 17.0,
     );
-    let gain: Vec<f64> = right("shipped").iter().zip(right("rule")).map(|(learner, rule)| learner - rule).collect();
+    let gain: Vec<f64> =
+        right("shipped").iter().zip(right("rule")).map(|(learner, rule)| learner - rule).collect();
     report.goal(
         "contexts as read, shipped defaults: more right than default score and costs alone",
         format!("{:+.2}", mean(&gain)),
         mean_interval(&gain).0 > 0.0,
     );
-    let gain: Vec<f64> = right("paper").iter().zip(right("paper.frozen")).map(|(online, frozen)| online - frozen).collect();
+    let gain: Vec<f64> =
+        right("paper").iter().zip(right("paper.frozen")).map(|(online, frozen)| online - frozen).collect();
     report.goal(
         "contexts as read, the paper's draw: online above frozen",
         format!("{:+.2}", mean(&gain)),
@@ -135,7 +148,9 @@ fn goals(report: &mut Report, rows: &[(&Row, Vec<Run>)]) {
 }
 
 fn needs(read: &[(Context, Target)], direction: Target) -> Vec<f64> {
-    let of = |context: &Context| context.signals().get(usize::from(TOOL_NEED)).map_or(0.0, |need| f64::from(*need));
+    let of = |context: &Context| {
+        context.signals().get(usize::from(TOOL_NEED)).map_or(0.0, |need| f64::from(*need))
+    };
     read.iter().filter(|(_, target)| *target == direction).map(|(context, _)| of(context)).collect()
 }
 
@@ -155,7 +170,12 @@ fn told(report: &mut Report, read: &[(Context, Target)], seeds: usize) {
     };
     let ends = |direction: Target| {
         let needs = needs(read, direction);
-        format!("{:.2} on average ({:.2} to {:.2})", mean(&needs), quantile(&needs, 0.0), quantile(&needs, 1.0))
+        format!(
+            "{:.2} on average ({:.2} to {:.2})",
+            mean(&needs),
+            quantile(&needs, 0.0),
+            quantile(&needs, 1.0)
+        )
     };
     report.text(&format!(
         "The context adapter of `fable-text` (rules, no model) reads the paper's prompts, which are taken from its source at run time. Of the ten
@@ -178,7 +198,15 @@ fn told(report: &mut Report, read: &[(Context, Target)], seeds: usize) {
 fn table(rows: &[(&Row, Vec<Run>)]) -> Table {
     let mut table = Table::new(
         "rows",
-        &["settings", "right of 20", "central 90%", "of the last ten", "current of 10", "stable of 10", "the paper's order"],
+        &[
+            "settings",
+            "right of 20",
+            "central 90%",
+            "of the last ten",
+            "current of 10",
+            "stable of 10",
+            "the paper's order",
+        ],
     );
     for (row, runs) in rows {
         let all = values(runs, Run::all);

@@ -102,7 +102,8 @@ const TOUCHED: Catalog<'static> = fable_core::catalog!(Definition {
     name: "touched",
     components: &[
         Component::new("memory", &[Value::new("no_memory", "", 0.0)]),
-        Component::new("tool", &[Value::new("no_tool", "", 0.0), Value::new("web_search", "", 0.08)]).with_null(0),
+        Component::new("tool", &[Value::new("no_tool", "", 0.0), Value::new("web_search", "", 0.08)])
+            .with_null(0),
         Component::new("style", &[Value::new("concise", "", 0.0)]),
     ],
     tasks: &["coding", "factual"],
@@ -167,13 +168,20 @@ mod tests {
     #[test]
     fn the_published_runs_have_the_published_counts() {
         let right = |run: &str| -> Vec<bool> {
-            run.chars().zip(PROMPTS).map(|(letter, target)| WHOLE.written(letter) == WHOLE.action(target)).collect()
+            run.chars()
+                .zip(PROMPTS)
+                .map(|(letter, target)| WHOLE.written(letter) == WHOLE.action(target))
+                .collect()
         };
         let (online, frozen) = (right(ONLINE), right(FROZEN_RUN));
-        let count = |run: &[bool], target| run.iter().zip(PROMPTS).filter(|(right, of)| **right && *of == target).count();
+        let count = |run: &[bool], target| {
+            run.iter().zip(PROMPTS).filter(|(right, of)| **right && *of == target).count()
+        };
         assert_eq!([count(&online, Current), count(&online, Stable)], [9, 9]);
         assert_eq!([count(&frozen, Current), count(&frozen, Stable)], [8, 6]);
-        let only = |one: &[bool], other: &[bool]| one.iter().zip(other).filter(|(one, other)| **one && !**other).count();
+        let only = |one: &[bool], other: &[bool]| {
+            one.iter().zip(other).filter(|(one, other)| **one && !**other).count()
+        };
         assert_eq!([only(&online, &frozen), only(&frozen, &online)], [5, 1]);
     }
 }

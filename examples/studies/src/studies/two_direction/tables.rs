@@ -36,7 +36,8 @@ pub(super) fn fits(fits: &[Fit]) -> Table {
         let fitting: Vec<&Fit> = of.iter().copied().filter(|fit| fit.fits()).collect();
         let range = |number: fn(&Fit) -> f64, digits: usize| {
             let numbers = || fitting.iter().map(|fit| number(fit));
-            let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
+            let (least, most) =
+                (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max));
             if fitting.is_empty() { String::new() } else { format!("{least:.digits$} to {most:.digits$}") }
         };
         let mut cells = vec![tasks.name().to_owned()];
@@ -77,9 +78,15 @@ pub(super) fn scale(online: &[f64], frozen: &[f64]) -> Table {
 
 /// The probability of the paper's choice in each round.
 pub(super) fn rounds(online: &[f64], frozen: &[f64], nu: f64) -> Plot {
-    let mut plot = Plot::new("rounds", "Probability of the paper's choice, given its earlier ones", "round", "probability");
-    let points =
-        |strengths: &[f64], nu: f64| (1..).zip(strengths).map(|(round, s)| (f64::from(round), probability(*s, nu))).collect();
+    let mut plot = Plot::new(
+        "rounds",
+        "Probability of the paper's choice, given its earlier ones",
+        "round",
+        "probability",
+    );
+    let points = |strengths: &[f64], nu: f64| {
+        (1..).zip(strengths).map(|(round, s)| (f64::from(round), probability(*s, nu))).collect()
+    };
     plot.curve(&format!("online, nu {nu:.2}"), points(online, nu));
     plot.curve(&format!("frozen, nu {nu:.2}"), points(frozen, nu));
     plot.dashed("online, nu 1", points(online, 1.0));
@@ -104,14 +111,23 @@ pub(super) fn summary(columns: &[Column]) -> Table {
         ("online, mean reward in rounds 11 to 20", "1.0", |pair| values(&pair.online, LAST)),
         ("frozen, mean reward in rounds 1 to 10", "0.4", |pair| values(&pair.frozen, FIRST)),
         ("frozen, mean reward in rounds 11 to 20", "0.4", |pair| values(&pair.frozen, LAST)),
-        ("rounds that only online has right", "5", |pair| pair.discordant().iter().map(|(online, _)| *online as f64).collect()),
-        ("rounds that only frozen has right", "1", |pair| pair.discordant().iter().map(|(_, frozen)| *frozen as f64).collect()),
+        ("rounds that only online has right", "5", |pair| {
+            pair.discordant().iter().map(|(online, _)| *online as f64).collect()
+        }),
+        ("rounds that only frozen has right", "1", |pair| {
+            pair.discordant().iter().map(|(_, frozen)| *frozen as f64).collect()
+        }),
         ("exact McNemar p", "0.2188", Pair::mcnemar),
     ];
-    let heads: Vec<&str> = ["", "paper, one run"].into_iter().chain(columns.iter().map(|column| column.name.as_str())).collect();
+    let heads: Vec<&str> =
+        ["", "paper, one run"].into_iter().chain(columns.iter().map(|column| column.name.as_str())).collect();
     let mut table = Table::new("summary", &heads);
     for (name, paper, of) in ROWS {
-        table.row([name.into(), paper.into()].into_iter().chain(columns.iter().map(|column| spread(&of(&column.pair)))));
+        table.row(
+            [name.into(), paper.into()]
+                .into_iter()
+                .chain(columns.iter().map(|column| spread(&of(&column.pair)))),
+        );
     }
     let share = |column: &Column| {
         let p = column.pair.mcnemar();
@@ -126,7 +142,9 @@ pub(super) fn probes(columns: &[Column]) -> Table {
     table.row(["paper, one run", "0.529", "0.885", "0.511", "0.999"]);
     for column in columns {
         let at = |time: usize, probe: usize| {
-            let of = |run: &Run| run.probes.get(time).and_then(|probes| probes.get(probe)).copied().unwrap_or_default();
+            let of = |run: &Run| {
+                run.probes.get(time).and_then(|probes| probes.get(probe)).copied().unwrap_or_default()
+            };
             values(&column.pair.online, of)
         };
         let cells = |probe: usize| [format!("{:.3}", mean(&at(0, probe))), spread(&at(1, probe))];
@@ -136,9 +154,11 @@ pub(super) fn probes(columns: &[Column]) -> Table {
 }
 
 pub(super) fn distribution(pair: &Pair) -> Plot {
-    let mut plot = Plot::new("distribution", "Correct choices of 20, inferred contexts", "correct", "share of the runs");
+    let mut plot =
+        Plot::new("distribution", "Correct choices of 20, inferred contexts", "correct", "share of the runs");
     let histogram = |runs: &[Run]| {
-        let share = |count: i32| values(runs, Run::all).iter().filter(|all| **all == f64::from(count)).count();
+        let share =
+            |count: i32| values(runs, Run::all).iter().filter(|all| **all == f64::from(count)).count();
         (4..=20).map(|count| (f64::from(count), share(count) as f64 / runs.len() as f64)).collect::<Vec<_>>()
     };
     let (online, frozen) = (histogram(&pair.online), histogram(&pair.frozen));
@@ -151,11 +171,16 @@ pub(super) fn distribution(pair: &Pair) -> Plot {
 }
 
 pub(super) fn learning(pair: &Pair) -> Plot {
-    let mut plot = Plot::new("learning", "Cumulative reward, mean and central 90%", "round", "cumulative reward");
+    let mut plot =
+        Plot::new("learning", "Cumulative reward, mean and central 90%", "round", "cumulative reward");
     for (name, runs) in [("online", &pair.online), ("frozen", &pair.frozen)] {
-        let rounds: Vec<(f64, Vec<f64>)> = (0..=20).map(|round| (round as f64, values(runs, reward_until(round)))).collect();
+        let rounds: Vec<(f64, Vec<f64>)> =
+            (0..=20).map(|round| (round as f64, values(runs, reward_until(round)))).collect();
         let points = rounds.iter().map(|(round, rewards)| (*round, mean(rewards))).collect();
-        let band = rounds.iter().map(|(round, rewards)| (*round, quantile(rewards, 0.05), quantile(rewards, 0.95))).collect();
+        let band = rounds
+            .iter()
+            .map(|(round, rewards)| (*round, quantile(rewards, 0.05), quantile(rewards, 0.95)))
+            .collect();
         plot.banded(name, points, band);
     }
     plot

@@ -27,21 +27,27 @@ impl Bench {
         }
         bench.write("paper.tex", &paper);
         let problem = |number: usize| json!({ "problem": format!("What is {number} + 1?"), "answer": format!("{}", number + 1) });
-        bench.write("data/math500/test.jsonl", &(0..80).map(|number| problem(number).to_string()).collect::<Vec<_>>().join("\n"));
+        bench.write(
+            "data/math500/test.jsonl",
+            &(0..80).map(|number| problem(number).to_string()).collect::<Vec<_>>().join("\n"),
+        );
         for domain in ["airline", "retail", "telecom", "banking_knowledge"] {
             let folder = format!("data/tau2-bench/domains/{domain}");
             for policy in ["policy.md", "main_policy.md", "tech_support_manual.md", "policy_header.md"] {
                 bench.write(&format!("{folder}/{policy}"), &format!("The policy of {domain} in {policy}."));
             }
             let task = |number: usize| {
-                let criteria =
-                    json!({ "actions": [{ "name": "refund", "arguments": { "id": number } }], "communicate_info": ["word"] });
+                let criteria = json!({ "actions": [{ "name": "refund", "arguments": { "id": number } }], "communicate_info": ["word"] });
                 let scenario = json!({ "instructions": format!("You want refund {number} of {domain}.") });
                 json!({ "id": format!("{number}"), "user_scenario": scenario, "evaluation_criteria": criteria })
             };
-            let (tasks, ids): (Value, Value) = ((0..50).map(task).collect(), (0..50).map(|number| number.to_string()).collect());
+            let (tasks, ids): (Value, Value) =
+                ((0..50).map(task).collect(), (0..50).map(|number| number.to_string()).collect());
             bench.write(&format!("{folder}/tasks.json"), &tasks.to_string());
-            bench.write(&format!("{folder}/split_tasks.json"), &json!({ "small": ids, "test": [] }).to_string());
+            bench.write(
+                &format!("{folder}/split_tasks.json"),
+                &json!({ "small": ids, "test": [] }).to_string(),
+            );
         }
         bench
     }
@@ -60,7 +66,20 @@ impl Bench {
     pub fn arguments(&self, url: &str, out: &str, more: &[&str]) -> Vec<String> {
         let path = |name: &str| self.path(name).to_str().unwrap().to_owned();
         let (data, paper, out) = (path("data"), path("paper.tex"), path(out));
-        let usual = ["--endpoint", url, "--data", &data, "--paper", &paper, "--out", &out, "--wait", "1", "--key-env", KEY];
+        let usual = [
+            "--endpoint",
+            url,
+            "--data",
+            &data,
+            "--paper",
+            &paper,
+            "--out",
+            &out,
+            "--wait",
+            "1",
+            "--key-env",
+            KEY,
+        ];
         usual.iter().chain(more).map(|text| (*text).to_owned()).collect()
     }
 

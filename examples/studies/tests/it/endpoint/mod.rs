@@ -40,8 +40,10 @@ fn the_cost_is_shown_and_asked_for_before_it_starts() {
     }
     let (bench, server) = (Bench::new(), Server::kind());
     let run = |says: &str| {
-        let arguments = bench.arguments(&server.url, "asked", &small(&["--price-in", "1", "--price-out", "2"]));
-        let Arguments { data, out, options } = Arguments::parse_from(std::iter::once("studies".to_owned()).chain(arguments));
+        let arguments =
+            bench.arguments(&server.url, "asked", &small(&["--price-in", "1", "--price-out", "2"]));
+        let Arguments { data, out, options } =
+            Arguments::parse_from(std::iter::once("studies".to_owned()).chain(arguments));
         let setup = Setup { data, threads: NonZero::<usize>::MIN, ..Setup::for_tests() };
         let mut shown = Vec::new();
         let mut console = Console { terminal: true, input: &mut says.as_bytes(), output: &mut shown };
@@ -51,7 +53,8 @@ fn the_cost_is_shown_and_asked_for_before_it_starts() {
     for says in ["n\n", "", "perhaps\n"] {
         let (end, shown) = run(says);
         assert_eq!((end, server.seen().len()), (End::NotConfirmed, 0), "{shown}");
-        let places = ["two-direction answer", "in all", "price: about 0.0", "Go on?"].map(|part| shown.find(part).unwrap());
+        let places = ["two-direction answer", "in all", "price: about 0.0", "Go on?"]
+            .map(|part| shown.find(part).unwrap());
         assert!(places.is_sorted(), "{shown}");
     }
     let (end, shown) = run("y\n");
@@ -61,7 +64,10 @@ fn the_cost_is_shown_and_asked_for_before_it_starts() {
     // What is in the transcripts costs nothing, so nobody is asked.
     let (end, shown) = run("");
     assert_eq!((end, server.seen().len()), (End::Done, asked), "{shown}");
-    assert!(!shown.contains("Go on?") && shown.contains(&format!("All {asked} calls are in the transcripts")), "{shown}");
+    assert!(
+        !shown.contains("Go on?") && shown.contains(&format!("All {asked} calls are in the transcripts")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -71,7 +77,10 @@ fn without_anybody_to_ask_only_yes_starts_it() {
     assert!(code == 2 && text.contains("nobody to ask") && text.contains("--yes"), "{code} {text}");
     let (code, text) = bench.run(&server, "out", &small(&["--dry-run", "--yes"]));
     assert!(
-        code == 0 && ["two-direction judge", "rubric default", "tau2 customer"].iter().all(|row| text.contains(row)),
+        code == 0
+            && ["two-direction judge", "rubric default", "tau2 customer"]
+                .iter()
+                .all(|row| text.contains(row)),
         "{text}"
     );
     assert!(server.seen().is_empty() && !bench.path("out").exists());
@@ -85,7 +94,9 @@ fn without_anybody_to_ask_only_yes_starts_it() {
 fn as_many_calls_are_made_as_were_said() {
     let obedient = |body: &serde_json::Value| match asked(body) {
         "score" => json!({ "content": "{\"score\": 40}" }),
-        "correct" => json!({ "content": "<think>{}</think> {\"correct\": true, \"rigor\": 3, \"steps\": 3, \"examples\": 1}" }),
+        "correct" => {
+            json!({ "content": "<think>{}</think> {\"correct\": true, \"rigor\": 3, \"steps\": 3, \"examples\": 1}" })
+        }
         "success" => json!({ "content": "{\"success\": false}" }),
         _ => json!({ "content": "A text." }),
     };
@@ -122,7 +133,10 @@ fn faults_change_nothing() {
     let faults = faulty.seen().len() - faulty.answered();
     let told: usize = endpoint::NAMES.iter().map(|name| bench.last("faulty", name, "tried again")).sum();
     assert!(told == faults && faults > 200, "{told} of {faults}");
-    assert_eq!((bench.transcripts("faulty"), bench.transcripts("sound")), (faulty.answered(), faulty.answered()));
+    assert_eq!(
+        (bench.transcripts("faulty"), bench.transcripts("sound")),
+        (faulty.answered(), faulty.answered())
+    );
 }
 
 /// Killed in the middle of a call, as by a power cut: what was answered is not asked again, and the end is the same.
@@ -163,12 +177,16 @@ fn a_refusal_stops_all_threads_and_keeps_what_was_answered() {
     let bench = Bench::new();
     let open = Arc::new(AtomicBool::new(false));
     let opened = Arc::clone(&open);
-    let server =
-        Server::with(move |number| if number < 40 || opened.load(Ordering::SeqCst) { Act::Answer } else { Act::Status(401, "") });
+    let server = Server::with(move |number| {
+        if number < 40 || opened.load(Ordering::SeqCst) { Act::Answer } else { Act::Status(401, "") }
+    });
     let more = small(&["--yes", "--threads", "4", "rubric"]);
     let (code, text) = bench.run(&server, "out", &more);
     assert_eq!((code, server.answered(), bench.transcripts("out")), (1, 40, 40), "{text}");
-    assert!(text.contains(&format!("{KEY} is not set")) && text.contains("stopped after 40 new calls"), "{text}");
+    assert!(
+        text.contains(&format!("{KEY} is not set")) && text.contains("stopped after 40 new calls"),
+        "{text}"
+    );
     // Those that were under way at the same time, and none after them.
     assert!(server.seen().len() <= 44, "{}", server.seen().len());
     open.store(true, Ordering::SeqCst);
@@ -201,7 +219,8 @@ fn another_model_is_asked_anew() {
     let transcripts = bench.path("shared");
     let run = |out: &str, more: &[&str]| {
         let before = server.seen().len();
-        let usual = ["two-direction", "--yes", "--limit", "4", "--transcripts", transcripts.to_str().unwrap()];
+        let usual =
+            ["two-direction", "--yes", "--limit", "4", "--transcripts", transcripts.to_str().unwrap()];
         let (code, text) = bench.run(&server, out, &usual.iter().chain(more).copied().collect::<Vec<_>>());
         assert_eq!(code, 0, "{text}");
         let mut models: BTreeMap<String, usize> = BTreeMap::new();
@@ -234,8 +253,15 @@ fn the_key_is_passed_on_and_never_kept() {
             _ => message(body),
         },
     );
-    let run =
-        |more: &[&str]| said(&bench.command(&server.url, "out", &small(more)).env(KEY, format!("{secret}\n")).output().unwrap());
+    let run = |more: &[&str]| {
+        said(
+            &bench
+                .command(&server.url, "out", &small(more))
+                .env(KEY, format!("{secret}\n"))
+                .output()
+                .unwrap(),
+        )
+    };
     let (stopped, first) = run(&["--yes", "--threads", "1"]);
     let (code, second) = run(&["--yes"]);
     assert_eq!((stopped, code), (1, 0), "{first}{second}");
@@ -245,7 +271,9 @@ fn the_key_is_passed_on_and_never_kept() {
     assert!(!format!("{first}{second}").contains(secret));
     let left = files(&bench.path("out"));
     assert!(left.values().any(|text| text.contains("Your key is [key].")));
-    assert!(left.iter().all(|(path, text)| !text.contains(secret) && !path.to_str().unwrap().contains(secret)));
+    assert!(
+        left.iter().all(|(path, text)| !text.contains(secret) && !path.to_str().unwrap().contains(secret))
+    );
     let open = Server::kind();
     let (code, text) = bench.run(&open, "open", &small(&["--yes", "two-direction"]));
     assert!(code == 0 && open.seen().iter().all(|seen| seen.authorization.is_none()), "{text}");
@@ -277,7 +305,8 @@ fn shared_answers_are_asked_for_once() {
 /// A judge that cannot be used is told about and not made up for.
 #[test]
 fn a_judge_without_judgement_is_counted() {
-    let (bench, rambling) = (Bench::new(), Server::start(|_| Act::Answer, |_| json!({ "content": "It depends." })));
+    let (bench, rambling) =
+        (Bench::new(), Server::start(|_| Act::Answer, |_| json!({ "content": "It depends." })));
     let (code, text) = bench.run(&rambling, "out", &small(&["--yes"]));
     assert_eq!(code, 0, "{text}");
     let rows = &bench.results("out")[std::path::Path::new("rubric-rows.csv")];
@@ -315,7 +344,10 @@ fn mistakes_are_told_before_anything_is_asked() {
     assert!(code == 2 && text.contains("does not overwrite"), "{text}");
     std::fs::remove_file(bench.path("data/math500/test.jsonl")).unwrap();
     let (code, text) = bench.run(&server, "out", &small(&["--yes"]));
-    assert!(code == 1 && text.contains("test.jsonl is missing; get it from github.com/openai/prm800k"), "{text}");
+    assert!(
+        code == 1 && text.contains("test.jsonl is missing; get it from github.com/openai/prm800k"),
+        "{text}"
+    );
     assert!(server.seen().is_empty() && !bench.path("out").exists());
 }
 
@@ -324,7 +356,8 @@ fn mistakes_are_told_before_anything_is_asked() {
 fn the_page_says_what_it_costs() {
     let page = std::fs::read_to_string(studies::files::home().join("README.md")).unwrap();
     let root = studies::files::home().join("../..");
-    let whole = root.join("../shared/paper/fable.tex").exists() && root.join(Setup::DATA).join("tau2-bench/domains").exists();
+    let whole = root.join("../shared/paper/fable.tex").exists()
+        && root.join(Setup::DATA).join("tau2-bench/domains").exists();
     if !whole || !root.join(Setup::DATA).join("math500/test.jsonl").exists() {
         eprintln!("skipped: there is no data");
         return;
@@ -334,7 +367,18 @@ fn the_page_says_what_it_costs() {
         command.args(["--endpoint", "http://127.0.0.1:9/v1", "--model", "qwen3", "--dry-run"]).args(more);
         said(&command.current_dir(&root).output().unwrap())
     };
-    let prices = ["--judge", "big", "--price-in", "0.3", "--price-out", "1.2", "--judge-price-in", "2", "--judge-price-out", "8"];
+    let prices = [
+        "--judge",
+        "big",
+        "--price-in",
+        "0.3",
+        "--price-out",
+        "1.2",
+        "--judge-price-in",
+        "2",
+        "--judge-price-out",
+        "8",
+    ];
     let (code, text) = run(&prices);
     assert_eq!(code, 0, "{text}");
     for line in text.lines().filter(|line| line.starts_with("  ") && !line.starts_with("  Tokens")) {

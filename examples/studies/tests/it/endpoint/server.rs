@@ -68,7 +68,8 @@ impl Server {
         let shared = Arc::clone(&seen);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                let (plan, content, seen, holds) = (Arc::clone(&plan), Arc::clone(&content), Arc::clone(&shared), holds.clone());
+                let (plan, content, seen, holds) =
+                    (Arc::clone(&plan), Arc::clone(&content), Arc::clone(&shared), holds.clone());
                 thread::spawn(move || serve(stream.unwrap(), &*plan, &*content, &seen, &holds));
             }
         });
@@ -103,9 +104,12 @@ fn serve(mut stream: TcpStream, plan: &Plan, content: &Content, seen: &Mutex<Vec
     };
     let choice = json!({ "index": 0, "message": content(&body), "finish_reason": "stop" });
     let usage = json!({ "prompt_tokens": 10, "completion_tokens": 5 });
-    let completion = json!({ "id": "1", "model": body["model"], "choices": [choice], "usage": usage }).to_string();
+    let completion =
+        json!({ "id": "1", "model": body["model"], "choices": [choice], "usage": usage }).to_string();
     let reply = |status: u16, more: &str, length: usize, body: &str| {
-        format!("HTTP/1.1 {status} Status\r\nContent-Length: {length}\r\nConnection: close\r\n{more}\r\n{body}")
+        format!(
+            "HTTP/1.1 {status} Status\r\nContent-Length: {length}\r\nConnection: close\r\n{more}\r\n{body}"
+        )
     };
     let bytes = match act {
         Act::Answer => reply(200, "", completion.len(), &completion),
@@ -144,14 +148,21 @@ fn request(stream: &mut TcpStream) -> Option<(String, Value)> {
 
 /// A number that depends on a request and on nothing else.
 fn luck(body: &Value) -> u64 {
-    body.to_string().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    body.to_string()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
         >> 20
 }
 
 /// What the instruction of a request asks for.
 pub fn asked(body: &Value) -> &'static str {
     let system = body["messages"][0]["content"].as_str().unwrap();
-    let kinds = [("\"success\"", "success"), ("\"score\"", "score"), ("\"correct\"", "correct"), ("\"lookup\"", "lookup")];
+    let kinds = [
+        ("\"success\"", "success"),
+        ("\"score\"", "score"),
+        ("\"correct\"", "correct"),
+        ("\"lookup\"", "lookup"),
+    ];
     kinds.into_iter().find(|(mark, _)| system.contains(mark)).map_or("text", |(_, kind)| kind)
 }
 
@@ -162,7 +173,9 @@ pub fn message(body: &Value) -> Value {
     let object = match asked(body) {
         "success" => json!({ "success": luck % 3 != 0 }),
         "score" => json!({ "score": luck % 101 }),
-        "correct" => json!({ "correct": luck % 7 != 0, "rigor": level(3), "steps": level(9), "examples": level(15) }),
+        "correct" => {
+            json!({ "correct": luck % 7 != 0, "rigor": level(3), "steps": level(9), "examples": level(15) })
+        }
         "lookup" => json!({ "answers": true, "lookup": luck % 2 == 0 }),
         _ if body.get("tools").is_some() && messages.len() == 2 && luck % 3 != 0 => {
             let function = json!({ "name": "web_search", "arguments": "{\"query\":\"x\"}" });
@@ -174,6 +187,7 @@ pub fn message(body: &Value) -> Value {
             return json!({ "role": "assistant", "content": format!("I am {}. {words}", body["model"].as_str().unwrap()) });
         }
     };
-    let text = if luck % 5 == 0 && messages.len() == 2 { "I would rather not.".into() } else { object.to_string() };
+    let text =
+        if luck % 5 == 0 && messages.len() == 2 { "I would rather not.".into() } else { object.to_string() };
     json!({ "role": "assistant", "content": text })
 }

@@ -200,7 +200,9 @@ fn read_by(settings: Settings<'static>, reader: &dyn Reader) -> Result<Settings<
         if given.is_empty() || given == name {
             Ok::<_, Failure>(&*name.to_owned().leak()) // it lives as long as the process, like the catalog
         } else {
-            Err(Failure::Mistake(format!("--{flag}: in a chat this is '{name}', not '{given}'; leave it out")))
+            Err(Failure::Mistake(format!(
+                "--{flag}: in a chat this is '{name}', not '{given}'; leave it out"
+            )))
         }
     };
     let context_adapter = own("context-adapter", settings.context_adapter, reader.context_adapter())?;
@@ -212,7 +214,8 @@ fn read_by(settings: Settings<'static>, reader: &dyn Reader) -> Result<Settings<
 fn default_store() -> Result<PathBuf, Failure> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
-    let data = data.ok_or_else(|| Failure::Mistake("there is no home directory; say where with --store FILE".into()))?;
+    let data = data
+        .ok_or_else(|| Failure::Mistake("there is no home directory; say where with --store FILE".into()))?;
     let own = data.join("fable");
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -225,10 +228,14 @@ fn default_store() -> Result<PathBuf, Failure> {
 fn refused(path: &Path, error: &ChatError) -> Failure {
     let (place, message) = (store::shown(path), error.to_string());
     match error {
-        ChatError::Store(StoreError::Mismatch { what, .. }) if what.ends_with("_adapter") => Failure::Mistake(format!(
-            "{place}: {message}: what was read by one is not understood by another; use --read-by rules, the same --model, or another --store"
-        )),
-        ChatError::Store(StoreError::Mismatch { .. }) => Failure::Mistake(format!("{place}: {message}; use another --store")),
+        ChatError::Store(StoreError::Mismatch { what, .. }) if what.ends_with("_adapter") => {
+            Failure::Mistake(format!(
+                "{place}: {message}: what was read by one is not understood by another; use --read-by rules, the same --model, or another --store"
+            ))
+        }
+        ChatError::Store(StoreError::Mismatch { .. }) => {
+            Failure::Mistake(format!("{place}: {message}; use another --store"))
+        }
         ChatError::Name => Failure::Mistake(format!("--user: {message}")),
         _ => Failure::Trouble(format!("{place}: {message}")),
     }

@@ -41,7 +41,8 @@ impl Terminal {
         if colourless {
             return Ok(Self { editor, ..plain });
         }
-        let (label, trouble) = (Style::new().cyan().force_styling(true), Style::new().yellow().force_styling(true));
+        let (label, trouble) =
+            (Style::new().cyan().force_styling(true), Style::new().yellow().force_styling(true));
         Ok(Self { editor, label, trouble, slow })
     }
 
@@ -64,7 +65,9 @@ impl Terminal {
                 Ok(Some(if line.len() > MAX_LINE { Typed::Refused(TOO_LONG) } else { Typed::Line(line) }))
             }
             Err(ReadlineError::Eof | ReadlineError::Interrupted) => Ok(None),
-            Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => Ok(Some(Typed::Refused(NO_TEXT))),
+            Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                Ok(Some(Typed::Refused(NO_TEXT)))
+            }
             Err(ReadlineError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),
         }

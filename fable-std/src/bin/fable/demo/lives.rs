@@ -55,7 +55,8 @@ pub(super) fn flat<'c>(catalog: &Catalog<'c>) -> Result<Catalog<'c>, CatalogErro
 
 /// The settings that suit the flat learner.
 pub(super) fn flat_settings(settings: Settings<'_>) -> Settings<'_> {
-    let base_precision = settings.base_precision.map(|own| (own / 4.0).max(table::BASE_PRECISION.range.least));
+    let base_precision =
+        settings.base_precision.map(|own| (own / 4.0).max(table::BASE_PRECISION.range.least));
     let exploration = match settings.exploration {
         Exploration::Optimistic(_) => Settings::PAPER.exploration,
         own => own,
@@ -76,7 +77,8 @@ pub(super) fn all(
     lives: u64,
     rounds: u32,
 ) -> Result<Lives, Box<dyn Error>> {
-    let jobs: Vec<(Kind, u64)> = Kind::ALL.into_iter().flat_map(|kind| (0..lives).map(move |life| (kind, life))).collect();
+    let jobs: Vec<(Kind, u64)> =
+        Kind::ALL.into_iter().flat_map(|kind| (0..lives).map(move |life| (kind, life))).collect();
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
@@ -89,7 +91,10 @@ pub(super) fn all(
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(jobs.len());
     let mut done: Vec<(usize, Kind, Life)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
     });
     done.sort_by_key(|(index, ..)| *index);
     let mut kinds = Kind::ALL.map(|kind| (kind, Vec::new()));
@@ -102,7 +107,14 @@ pub(super) fn all(
 }
 
 /// The mean reward of what was chosen in each round of a life. The policy is Fable's: the others have its settings, not its prior.
-fn live(kind: Kind, user: &SimulatedUser<'_>, feasible: &Feasible, policy: &Policy<'_, f32>, life: u64, rounds: u32) -> Life {
+fn live(
+    kind: Kind,
+    user: &SimulatedUser<'_>,
+    feasible: &Feasible,
+    policy: &Policy<'_, f32>,
+    life: u64,
+    rounds: u32,
+) -> Life {
     let user = user.clone().in_life(life);
     let flat = flat(user.catalog())?;
     let mut companion = match kind {
@@ -120,7 +132,10 @@ fn live(kind: Kind, user: &SimulatedUser<'_>, feasible: &Feasible, policy: &Poli
                 Kind::Best => user.best(&context, feasible).0,
                 Kind::Fable | Kind::Flat => {
                     let decision = learner.decide(&request)?;
-                    learner.run(&mut Command::feedback(decision.id, user.reward(round, &context, decision.action)))?;
+                    learner.run(&mut Command::feedback(
+                        decision.id,
+                        user.reward(round, &context, decision.action),
+                    ))?;
                     decision.action
                 }
             };

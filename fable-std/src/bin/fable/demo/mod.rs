@@ -61,7 +61,15 @@ const PICTURE: &str = "fable-demo.svg";
 
 impl Default for DemoArguments {
     fn default() -> Self {
-        Self { seed: SEED, rounds: ROUNDS, fast: false, plain: false, catalog: CATALOG.into(), prior: None, svg: PICTURE.into() }
+        Self {
+            seed: SEED,
+            rounds: ROUNDS,
+            fast: false,
+            plain: false,
+            catalog: CATALOG.into(),
+            prior: None,
+            svg: PICTURE.into(),
+        }
     }
 }
 
@@ -148,9 +156,11 @@ fn play(arguments: &DemoArguments, policy: &Policy<'_, f32>) -> Result<String, B
     let lives = lives::all(&user, &feasible, policy, LIVES, arguments.rounds)?;
     let curves: Vec<Curve> = lives.into_iter().map(|(kind, lives)| kind.curve(lives)).collect();
     // Before anything is shown: nobody should watch for 15 seconds to learn of a folder that is not there.
-    let title = format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
-    let subtitle =
-        format!("Mean reward over {LIVES} lives of the same simulated user; a band holds the middle half of the lives");
+    let title =
+        format!("Learning what one user likes: {} ways to act, one number per request", feasible.len());
+    let subtitle = format!(
+        "Mean reward over {LIVES} lives of the same simulated user; a band holds the middle half of the lives"
+    );
     let written = output::put(&arguments.svg, picture::draw(&title, &subtitle, &curves).as_bytes());
     written.map_err(|error| format!("{}: {error}", arguments.svg.display()))?;
 
@@ -195,7 +205,17 @@ fn step(
     let said = person.reaction(&asked.context, feasible, decision.action, reward);
     let task = asked.context.task().and_then(|task| catalog.definition().tasks.get(task));
     let task = task.map_or_else(String::new, |task| (*task).to_owned());
-    Ok(Step { round, asked, task, chosen: wording::action(catalog, decision.action), why, said, reward, certain, standing })
+    Ok(Step {
+        round,
+        asked,
+        task,
+        chosen: wording::action(catalog, decision.action),
+        why,
+        said,
+        reward,
+        certain,
+        standing,
+    })
 }
 
 impl Kind {

@@ -50,7 +50,8 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     let drawn: Vec<Drawn> = curves.iter().map(summarise).collect();
     let rounds = drawn.iter().map(|curve| curve.mean.len()).max().unwrap_or(0).max(2);
     let ends = drawn.iter().flat_map(|curve| curve.band.iter().flat_map(|(low, high)| [*low, *high]));
-    let (lowest, highest) = ends.fold((0.0_f64, 0.1_f64), |(low, high), value| (low.min(value), high.max(value)));
+    let (lowest, highest) =
+        ends.fold((0.0_f64, 0.1_f64), |(low, high), value| (low.min(value), high.max(value)));
     let step = if highest - lowest > 0.5 { 0.2 } else { 0.1 };
     let (bottom, top) = ((lowest * 10.0).floor() / 10.0, (highest * 10.0).ceil() / 10.0);
     let x = |index: usize| LEFT + (RIGHT - LEFT) * index as f64 / (rounds - 1) as f64;
@@ -65,7 +66,10 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     put(format!("<title>{}</title>", escaped(title)));
     put(format!("<style>{STYLE}</style>"));
     put(format!("<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"8\" class=\"paper\"/>"));
-    put(format!("<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" class=\"ink\">{}</text>", escaped(title)));
+    put(format!(
+        "<text x=\"24\" y=\"36\" font-size=\"18\" font-weight=\"600\" class=\"ink\">{}</text>",
+        escaped(title)
+    ));
     put(format!("<text x=\"24\" y=\"58\" class=\"quiet\">{}</text>", escaped(subtitle)));
 
     let multiples = ((bottom / step).ceil() as i32)..=((top / step).floor() as i32);
@@ -73,7 +77,10 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
         let class = if level.abs() < 1e-9 { "axis" } else { "grid" };
         put(format!("<path d=\"M{LEFT} {:.1}H{RIGHT}\" class=\"{class}\"/>", y(level)));
         let (left, height) = (LEFT - 10.0, y(level) + 4.5);
-        put(format!("<text x=\"{left}\" y=\"{height:.1}\" text-anchor=\"end\" class=\"quiet\">{}</text>", signed(level)));
+        put(format!(
+            "<text x=\"{left}\" y=\"{height:.1}\" text-anchor=\"end\" class=\"quiet\">{}</text>",
+            signed(level)
+        ));
     }
     let middle = f64::midpoint(TOP, BOTTOM);
     put(format!(
@@ -82,10 +89,16 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     for round in ticks(rounds) {
         let place = x(round - 1);
         put(format!("<path d=\"M{place:.1} {BOTTOM}v5\" class=\"axis\"/>"));
-        put(format!("<text x=\"{place:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"quiet\">{round}</text>", BOTTOM + 22.0));
+        put(format!(
+            "<text x=\"{place:.1}\" y=\"{}\" text-anchor=\"middle\" class=\"quiet\">{round}</text>",
+            BOTTOM + 22.0
+        ));
     }
     let middle = f64::midpoint(LEFT, RIGHT);
-    put(format!("<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" class=\"quiet\">round</text>", BOTTOM + 42.0));
+    put(format!(
+        "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\" class=\"quiet\">round</text>",
+        BOTTOM + 42.0
+    ));
 
     for (curve, drawn) in curves.iter().zip(&drawn).filter(|(curve, _)| !curve.dashed) {
         let upper = drawn.band.iter().enumerate().map(|(index, (_, high))| (x(index), y(*high)));
@@ -102,7 +115,9 @@ pub(super) fn draw(title: &str, subtitle: &str, curves: &[Curve]) -> String {
     for ((curve, value), place) in curves.iter().zip(&last).zip(spread(&heights)) {
         let Curve { name, note, class, .. } = curve;
         let (left, value, below) = (RIGHT + 12.0, signed2(*value), place + 15.0);
-        put(format!("<text x=\"{left}\" y=\"{place:.1}\" font-weight=\"600\" class=\"{class}\">{name} {value}</text>"));
+        put(format!(
+            "<text x=\"{left}\" y=\"{place:.1}\" font-weight=\"600\" class=\"{class}\">{name} {value}</text>"
+        ));
         put(format!("<text x=\"{left}\" y=\"{below:.1}\" font-size=\"12\" class=\"quiet\">{note}</text>"));
     }
     svg.push_str("</svg>\n");
@@ -131,7 +146,9 @@ fn smooth(numbers: &[f64]) -> Vec<f64> {
         let (from, to) = (index.saturating_sub(SMOOTHING), (index + SMOOTHING + 1).min(numbers.len()));
         numbers.get(from..to).unwrap_or_default()
     };
-    (0..numbers.len()).map(|index| window(index).iter().sum::<f64>() / window(index).len().max(1) as f64).collect()
+    (0..numbers.len())
+        .map(|index| window(index).iter().sum::<f64>() / window(index).len().max(1) as f64)
+        .collect()
 }
 
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
@@ -145,7 +162,8 @@ fn path(points: impl Iterator<Item = (f64, f64)>) -> String {
 /// Round numbers of rounds, five or so, the first and the last among them.
 fn ticks(rounds: usize) -> Vec<usize> {
     let scale = 10_usize.pow((rounds.max(1) / 5).max(1).ilog10());
-    let step = [1, 2, 5, 10].into_iter().map(|step| step * scale).find(|step| rounds / step <= 6).unwrap_or(rounds);
+    let step =
+        [1, 2, 5, 10].into_iter().map(|step| step * scale).find(|step| rounds / step <= 6).unwrap_or(rounds);
     [1].into_iter().chain((1..=rounds / step).map(|tick| tick * step).filter(|tick| *tick > 1)).collect()
 }
 
@@ -186,11 +204,19 @@ mod tests {
 
     #[test]
     fn labels_never_touch_and_stay_in_the_picture() {
-        for heights in [[100.0, 110.0, 120.0, 300.0], [380.0, 381.0, 384.0, 384.0], [384.0, 96.0, 97.0, 384.0], [96.0; 4]] {
+        for heights in [
+            [100.0, 110.0, 120.0, 300.0],
+            [380.0, 381.0, 384.0, 384.0],
+            [384.0, 96.0, 97.0, 384.0],
+            [96.0; 4],
+        ] {
             let places = spread(&heights);
             let mut order: Vec<usize> = (0..4).collect();
             order.sort_by(|one, other| places[*one].total_cmp(&places[*other]));
-            assert!(order.windows(2).all(|pair| places[pair[1]] - places[pair[0]] >= LABEL_GAP - 1e-9), "{places:?}");
+            assert!(
+                order.windows(2).all(|pair| places[pair[1]] - places[pair[0]] >= LABEL_GAP - 1e-9),
+                "{places:?}"
+            );
             assert!(order.windows(2).all(|pair| heights[pair[0]] <= heights[pair[1]]), "{places:?}");
             assert!(places.iter().all(|place| (TOP..=LOWEST_LABEL).contains(place)), "{places:?}");
         }
@@ -202,7 +228,10 @@ mod tests {
         assert_eq!(ticks(300), [1, 50, 100, 150, 200, 250, 300]);
         for rounds in 20..=2_000 {
             let ticks = ticks(rounds);
-            assert!((3..=8).contains(&ticks.len()) && ticks.last().is_some_and(|last| *last <= rounds), "{rounds}: {ticks:?}");
+            assert!(
+                (3..=8).contains(&ticks.len()) && ticks.last().is_some_and(|last| *last <= rounds),
+                "{rounds}: {ticks:?}"
+            );
         }
     }
 

@@ -56,12 +56,20 @@ impl Screen {
         let needed = 17 + panel(tastes, &[], width).len();
         let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         let unwelcome = dumb || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        if plain || unwelcome || !Term::stdout().is_term() || width < MIN_WIDTH || usize::from(height) < needed {
+        if plain
+            || unwelcome
+            || !Term::stdout().is_term()
+            || width < MIN_WIDTH
+            || usize::from(height) < needed
+        {
             console::set_colors_enabled(false);
             return Self::Plain;
         }
         let bar = ProgressBar::with_draw_target(Some(rounds.into()), ProgressDrawTarget::stdout_with_hz(30));
-        if let Ok(style) = ProgressStyle::with_template(&format!("{{msg}}\n {{bar:{}.cyan/dim}} {{pos}}/{{len}}", width - 14)) {
+        if let Ok(style) = ProgressStyle::with_template(&format!(
+            "{{msg}}\n {{bar:{}.cyan/dim}} {{pos}}/{{len}}",
+            width - 14
+        )) {
             bar.set_style(style.progress_chars("━━╌"));
         }
         Self::Live { bar, width, slow: !fast }
@@ -79,7 +87,11 @@ impl Screen {
     pub(super) fn open(&self, catalog: &Catalog<'_>, feasible: &Feasible) -> io::Result<()> {
         let (actions, allowed) = (catalog.actions(), feasible.len());
         let mut out = io::stdout().lock();
-        writeln!(out, "{}", style("Fable learns what a simulated user likes, from one number per request.").bold())?;
+        writeln!(
+            out,
+            "{}",
+            style("Fable learns what a simulated user likes, from one number per request.").bold()
+        )?;
         writeln!(out, "{actions} actions, {allowed} of them allowed. What the user likes is hidden.")?;
         if matches!(self, Self::Plain) { writeln!(out) } else { Ok(()) }
     }
@@ -103,14 +115,19 @@ impl Screen {
                 for sentence in &step.certain {
                     writeln!(out, "  {:<7} {sentence}", "certain")?;
                 }
-                let means = race.iter().map(|(name, rewards)| format!("{name} {:+.2}", recent(rewards, step.round)));
+                let means =
+                    race.iter().map(|(name, rewards)| format!("{name} {:+.2}", recent(rewards, step.round)));
                 writeln!(out, "  {:<7} {}\n", "lately", means.collect::<Vec<_>>().join(", "))?;
             }
             Self::Plain => {}
             Self::Live { bar, width, slow } => {
                 let mut lines = vec![String::new()];
                 lines.extend(card(step));
-                let sure = if step.standing.starts_with("nothing") { Style::new().dim() } else { Style::new().bold().green() };
+                let sure = if step.standing.starts_with("nothing") {
+                    Style::new().dim()
+                } else {
+                    Style::new().bold().green()
+                };
                 lines.push(format!(
                     "{} {}",
                     style(format!("  {:<1$}", "certain", HEAD - 3)).dim(),
@@ -120,7 +137,9 @@ impl Screen {
                 lines.extend(panel(tastes, &theta()?, *width));
                 lines.push(String::new());
                 lines.push(style(format!("  {:<1$}lately", "reward", width - 8)).dim().to_string());
-                lines.extend(race.iter().map(|(name, rewards)| sparkline(name, rewards, step.round, rounds, *width)));
+                lines.extend(
+                    race.iter().map(|(name, rewards)| sparkline(name, rewards, step.round, rounds, *width)),
+                );
                 lines.push(String::new());
                 let lines: Vec<_> = lines.iter().map(|line| truncate_str(line, *width, "…")).collect();
                 bar.set_position(step.round.into());
@@ -193,11 +212,16 @@ fn bars(tastes: &Tastes<'_>, theta: &[f64], width: usize) -> Vec<String> {
     let longest = longest.min(width.saturating_sub(MIN_BAR + 3));
     let cells = width.saturating_sub(longest + 4) / 2;
     let name = |name: &str, columns: usize| format!("{:<columns$}", truncate_str(name, columns, "…"));
-    let mut lines = vec![style(format!("  {} {:>cells$}│+", name(tastes.component, longest), "-")).dim().to_string()];
+    let mut lines =
+        vec![style(format!("  {} {:>cells$}│+", name(tastes.component, longest), "-")).dim().to_string()];
     for taste in &tastes.values {
         lines.push(match taste.strength(theta) {
             Some(strength) => format!("  {} {}", name(taste.value, longest), bar(strength, cells)),
-            None => style(format!("  {} forbidden", name(taste.value, longest.min(width.saturating_sub(12))))).dim().to_string(),
+            None => {
+                style(format!("  {} forbidden", name(taste.value, longest.min(width.saturating_sub(12)))))
+                    .dim()
+                    .to_string()
+            }
         });
     }
     lines

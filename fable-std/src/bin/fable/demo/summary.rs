@@ -51,7 +51,14 @@ fn rewards(out: &mut String, rounds: u32, curves: &[Curve]) -> std::fmt::Result 
     let heads = [format!("first {part}"), format!("last {part}")];
     writeln!(out, "Mean reward of {lives} lives                 {:>10} {:>10}", heads[0], heads[1])?;
     for curve in curves {
-        writeln!(out, "  {:<14} {:<22} {:>+10.2} {:>+10.2}", curve.name, curve.note, mean(curve, false), mean(curve, true))?;
+        writeln!(
+            out,
+            "  {:<14} {:<22} {:>+10.2} {:>+10.2}",
+            curve.name,
+            curve.note,
+            mean(curve, false),
+            mean(curve, true)
+        )?;
     }
     writeln!(out)
 }
@@ -69,14 +76,24 @@ fn found(
     for component in tastes {
         let ranked = component.ranked(&learned);
         let [(best, liked), .., (worst, disliked)] = ranked.as_slice() else { continue };
-        writeln!(out, "  {:<10} likes     {:<19} {liked:>+8.2} {:>+10.2}", component.component, best.value, truth(best))?;
+        writeln!(
+            out,
+            "  {:<10} likes     {:<19} {liked:>+8.2} {:>+10.2}",
+            component.component,
+            best.value,
+            truth(best)
+        )?;
         writeln!(out, "  {:<10} dislikes  {:<19} {disliked:>+8.2} {:>+10.2}", "", worst.value, truth(worst))?;
     }
     Ok(writeln!(out)?)
 }
 
 /// What has become certain and how sure that is, and what is nearest to it.
-fn preferences(out: &mut String, fable: &mut HostUser<'_, f32>, trials: &Trials) -> Result<(), Box<dyn Error>> {
+fn preferences(
+    out: &mut String,
+    fable: &mut HostUser<'_, f32>,
+    trials: &Trials,
+) -> Result<(), Box<dyn Error>> {
     let catalog = fable.policy().catalog();
     let mut user = fable.user();
     let promotions = user.profile().to_vec();
@@ -119,7 +136,17 @@ fn preferences(out: &mut String, fable: &mut HostUser<'_, f32>, trials: &Trials)
         let verdict = if trial.average.mean < 0.0 { Verdict::Against } else { Verdict::For };
         let (coins, progress) = (trial.trials, wording::progress(&trial));
         let (lower, upper, valid) = (0.0, 0.0, false);
-        let guess = Promotion { contrast, verdict, valid, by: Certifier::Probes, round: 0, at: 0, evidence: 0, lower, upper };
+        let guess = Promotion {
+            contrast,
+            verdict,
+            valid,
+            by: Certifier::Probes,
+            round: 0,
+            at: 0,
+            evidence: 0,
+            lower,
+            upper,
+        };
         writeln!(out, "  {}", wording::promotion(catalog, &guess))?;
         writeln!(out, "    {coins} coin{}, {progress}", if coins == 1 { "" } else { "s" })?;
     }

@@ -34,7 +34,8 @@ impl Taste<'_> {
 impl Tastes<'_> {
     /// The values with their strengths, the best liked first.
     pub(super) fn ranked(&self, theta: &[f64]) -> Vec<(&Taste<'_>, f64)> {
-        let mut ranked: Vec<_> = self.values.iter().filter_map(|taste| Some((taste, taste.strength(theta)?))).collect();
+        let mut ranked: Vec<_> =
+            self.values.iter().filter_map(|taste| Some((taste, taste.strength(theta)?))).collect();
         ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         ranked
     }
@@ -46,7 +47,8 @@ pub(super) fn tastes<'c>(
     catalog: &'c Catalog<'c>,
     feasible: &Feasible,
 ) -> Result<Vec<Tastes<'c>>, ContextError> {
-    let requests = (1..=REQUESTS).map(|round| Ok(user.request(round)?.context)).collect::<Result<Vec<_>, _>>()?;
+    let requests =
+        (1..=REQUESTS).map(|round| Ok(user.request(round)?.context)).collect::<Result<Vec<_>, _>>()?;
     let components = catalog.definition().components.iter().enumerate();
     Ok(components
         .map(|(index, component)| {
@@ -57,7 +59,9 @@ pub(super) fn tastes<'c>(
                 let Some(value) = values.get(index).map(|value| usize::from(*value)) else { continue };
                 if let (Some(direction), Some(count)) = (directions.get_mut(value), counts.get_mut(value)) {
                     let direction = direction.get_or_insert_with(|| vec![0.0; catalog.dimension()]);
-                    for (coordinate, feature) in requests.iter().flat_map(|context| catalog.features(context, action)) {
+                    for (coordinate, feature) in
+                        requests.iter().flat_map(|context| catalog.features(context, action))
+                    {
                         if let Some(slot) = direction.get_mut(coordinate) {
                             *slot += f64::from(feature);
                         }

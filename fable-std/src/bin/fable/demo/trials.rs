@@ -23,7 +23,9 @@ impl Trials {
     ) {
         for probe in probes {
             let contrast = usize::from(probe.contrast);
-            let (Some(slot), Some(sides)) = (self.0.get_mut(contrast), sides(person.catalog(), contrast, decision.action)) else {
+            let (Some(slot), Some(sides)) =
+                (self.0.get_mut(contrast), sides(person.catalog(), contrast, decision.action))
+            else {
                 continue;
             };
             let [prefer, over] = sides.map(|action| person.expected(context, action));
@@ -64,5 +66,7 @@ pub(super) fn standing(user: &User<'_, f32>) -> Result<String, UserError> {
             nearest = Some((contrast.name, trial));
         }
     }
-    Ok(nearest.map_or_else(String::new, |(name, trial)| format!("nothing yet; {name} has {}", wording::progress(&trial))))
+    Ok(nearest.map_or_else(String::new, |(name, trial)| {
+        format!("nothing yet; {name} has {}", wording::progress(&trial))
+    }))
 }

@@ -19,7 +19,9 @@ use std::io::{Read, Write};
 pub(super) fn priors<P: Read + Write>(device: &mut Device<P>) -> Result<Output, Failure> {
     let (now, next) = (device.prior_header(false)?, device.prior_header(true)?);
     let name = |header: Option<Header>| header.map(|header| format!("{:016x}", header.user));
-    let told = |header: Option<Header>| name(header).map_or_else(|| "the base prior".to_owned(), |name| format!("prior {name}"));
+    let told = |header: Option<Header>| {
+        name(header).map_or_else(|| "the base prior".to_owned(), |name| format!("prior {name}"))
+    };
     let text = format!("this user began from {}\nthe next one begins from {}\n", told(now), told(next));
     Ok((text, json!({ "now": name(now), "next": name(next) })))
 }
@@ -84,7 +86,9 @@ pub(super) fn scores<'d>(catalog: &Catalog<'_>, defaults: &'d [f32]) -> Result<O
             "--defaults are for catalogs of at most {MAX_DEFAULTS} actions, and this one has {actions}"
         ))),
         count if count == actions => Ok(Some(defaults)),
-        count => Err(Failure::Mistake(format!("--defaults has {count} numbers, and the catalog {actions} actions"))),
+        count => Err(Failure::Mistake(format!(
+            "--defaults has {count} numbers, and the catalog {actions} actions"
+        ))),
     }
 }
 
@@ -102,8 +106,15 @@ pub(super) fn recommend<P: Read + Write>(
 ) -> Result<Output, Failure> {
     let (action, score) = device.recommend(context, feasible, defaults)?;
     let instruction = instructed(catalog, action);
-    let text = format!("action       {}\ninstruction  {instruction}\nscore        {}\n", named(catalog, action), fixed3(score));
-    Ok((text, json!({ "action": catalogs::action(catalog, action), "instruction": instruction, "score": score })))
+    let text = format!(
+        "action       {}\ninstruction  {instruction}\nscore        {}\n",
+        named(catalog, action),
+        fixed3(score)
+    );
+    Ok((
+        text,
+        json!({ "action": catalogs::action(catalog, action), "instruction": instruction, "score": score }),
+    ))
 }
 
 pub(super) fn decide<P: Read + Write>(
@@ -149,8 +160,9 @@ pub(super) fn explain<P: Read + Write>(
         named(catalog, why.other),
         if why.feasible { "" } else { ", not feasible" },
     );
-    let coordinate =
-        |index: Option<u16>| index.and_then(|index| catalog.coordinate_name(usize::from(index))).map(|name| name.to_string());
+    let coordinate = |index: Option<u16>| {
+        index.and_then(|index| catalog.coordinate_name(usize::from(index))).map(|name| name.to_string())
+    };
     let mut shares = Vec::new();
     for share in &why.shares {
         let names = [share.chosen_coordinate, share.other_coordinate].map(coordinate);
@@ -240,7 +252,10 @@ pub(super) fn contrasts<P: Read + Write>(
     match name {
         Some(name) if values.is_empty() => {
             let known: Vec<&str> = catalog.contrasts().iter().map(|contrast| contrast.name).collect();
-            Err(Failure::Mistake(format!("there is no contrast '{name}'; the catalog declares {}", known.join(", "))))
+            Err(Failure::Mistake(format!(
+                "there is no contrast '{name}'; the catalog declares {}",
+                known.join(", ")
+            )))
         }
         Some(name) => Ok((text, values.remove(name).unwrap_or_default())),
         None => Ok((text, Value::Object(values))),
@@ -315,7 +330,10 @@ pub(super) fn statistics<P: Read + Write>(device: &mut Device<P>) -> Result<Outp
     Ok((text, Value::Object(value)))
 }
 
-pub(super) fn replayed<P: Read + Write>(device: &mut Device<P>, settings: Settings<'_>) -> Result<Output, Failure> {
+pub(super) fn replayed<P: Read + Write>(
+    device: &mut Device<P>,
+    settings: Settings<'_>,
+) -> Result<Output, Failure> {
     let catalog = device.catalog()?;
     let tape = device.tape()?;
     let replay = tape.replay(catalog, settings).map_err(|error| Failure::Trouble(error.to_string()))?;

@@ -14,7 +14,10 @@ use crate::failure::Failure;
 use crate::input::read;
 use crate::output::keep;
 use crate::rules::{self, ChangeArguments};
-use answers::{assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores, statistics};
+use answers::{
+    assessed, contrasts, decide, explain, hello, line, priors, profile, recommend, replayed, scores,
+    statistics,
+};
 use arguments::{AmongArguments, DeviceCommand, PriorCommand, SnapshotCommand};
 use fable_core::catalog::Direction;
 use fable_core::preference::Comparison;
@@ -36,7 +39,10 @@ pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
     let (text, value) = match (&arguments.place.port, &arguments.place.tcp) {
         (Some(path), _) => {
             let opened = port::serial(path, arguments.baud);
-            talk(opened.map_err(|error| Failure::Trouble(format!("{}: {error}", path.display())))?, arguments)?
+            talk(
+                opened.map_err(|error| Failure::Trouble(format!("{}: {error}", path.display())))?,
+                arguments,
+            )?
         }
         (None, Some(address)) => {
             let opened = port::tcp(address, timeout);
@@ -61,9 +67,12 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         DeviceCommand::Hello => hello(device),
         DeviceCommand::Onboard { prefer, over, when, response, precision } => {
             let catalog = device.catalog()?;
-            let side = |names: &[String]| names.iter().map(|name| value(catalog, name)).collect::<Result<Vec<_>, _>>();
+            let side = |names: &[String]| {
+                names.iter().map(|name| value(catalog, name)).collect::<Result<Vec<_>, _>>()
+            };
             let when = condition(catalog, when.as_deref())?;
-            let direction = Direction::prefer(catalog, &side(prefer)?, &side(over)?, when).map_err(Failure::mistake)?;
+            let direction =
+                Direction::prefer(catalog, &side(prefer)?, &side(over)?, when).map_err(Failure::mistake)?;
             device.onboard(&Statement { direction, response: *response, precision: *precision })?;
             Ok(("the preference was accepted\n".into(), json!({ "accepted": 1 })))
         }
@@ -96,7 +105,9 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         }
         DeviceCommand::Contrast { name, prefer, over, total, context } => {
             let catalog = device.catalog()?;
-            let (Some(prefer), Some(over)) = (prefer, over) else { return contrasts(device, catalog, name.as_deref()) };
+            let (Some(prefer), Some(over)) = (prefer, over) else {
+                return contrasts(device, catalog, name.as_deref());
+            };
             let (prefer, over) = (action(catalog, prefer)?, action(catalog, over)?);
             let comparison = Comparison { context: context.context(catalog)?, prefer, over, total: *total };
             let assessment = device.compare(&comparison)?;
@@ -118,7 +129,9 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
             let (catalog, digits) = (device.catalog()?, device.hello().digits);
             let settings = settings.resolve(arguments.catalog.as_deref().unwrap_or(""), catalog)?;
             let record = prior::record(catalog, settings, digits, &bytes);
-            device.load_prior(&record.map_err(|error| Failure::Mistake(format!("{}: {error}", file.display())))?)?;
+            device.load_prior(
+                &record.map_err(|error| Failure::Mistake(format!("{}: {error}", file.display())))?,
+            )?;
             priors(device)
         }
         DeviceCommand::Prior(PriorCommand::Show) => priors(device),
@@ -129,9 +142,13 @@ fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output,
         DeviceCommand::Journal { file } => {
             let events = device.journal()?;
             let length = |event: &Vec<u8>| u16::try_from(event.len()).unwrap_or(u16::MAX).to_le_bytes();
-            let bytes: Vec<u8> = events.iter().flat_map(|event| length(event).into_iter().chain(event.clone())).collect();
+            let bytes: Vec<u8> =
+                events.iter().flat_map(|event| length(event).into_iter().chain(event.clone())).collect();
             keep(file, &bytes)?;
-            Ok((format!("{} events, {} bytes\n", events.len(), bytes.len()), json!({ "events": events.len() })))
+            Ok((
+                format!("{} events, {} bytes\n", events.len(), bytes.len()),
+                json!({ "events": events.len() }),
+            ))
         }
         DeviceCommand::Replay { settings } => {
             replayed(device, settings.resolve(catalog.as_deref().unwrap_or(""), device.catalog()?)?)
@@ -165,7 +182,12 @@ fn standing<P: Read + Write>(device: &mut Device<P>, changes: &ChangeArguments) 
 }
 
 /// What rules leave; none for the set of the last time.
-fn restricted(catalog: &Catalog<'_>, forbid: &[String], require: &[String], all: bool) -> Result<Option<Feasible>, Failure> {
+fn restricted(
+    catalog: &Catalog<'_>,
+    forbid: &[String],
+    require: &[String],
+    all: bool,
+) -> Result<Option<Feasible>, Failure> {
     let restricted = all || !forbid.is_empty() || !require.is_empty();
     restricted.then(|| feasible(catalog, forbid, require)).transpose()
 }

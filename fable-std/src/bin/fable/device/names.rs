@@ -20,8 +20,9 @@ impl ContextArguments {
 /// A value by name: positions of the component and of the value.
 pub(super) fn value(catalog: &Catalog<'_>, name: &str) -> Result<(u8, u8), Failure> {
     let shipped = catalog.definition().name;
-    lookup::value(catalog, name)
-        .map_err(|_| Failure::Mistake(format!("'{name}' is no COMPONENT=VALUE; see: fable catalog show {shipped}")))
+    lookup::value(catalog, name).map_err(|_| {
+        Failure::Mistake(format!("'{name}' is no COMPONENT=VALUE; see: fable catalog show {shipped}"))
+    })
 }
 
 pub(super) fn condition(catalog: &Catalog<'_>, name: Option<&str>) -> Result<When, Failure> {
@@ -31,12 +32,19 @@ pub(super) fn condition(catalog: &Catalog<'_>, name: Option<&str>) -> Result<Whe
 }
 
 /// The actions that match no `forbid` and every `require`.
-pub(crate) fn feasible(catalog: &Catalog<'_>, forbid: &[String], require: &[String]) -> Result<Feasible, Failure> {
+pub(crate) fn feasible(
+    catalog: &Catalog<'_>,
+    forbid: &[String],
+    require: &[String],
+) -> Result<Feasible, Failure> {
     let mut feasible = Feasible::all(catalog);
-    for (text, forbidden) in forbid.iter().map(|text| (text, true)).chain(require.iter().map(|text| (text, false))) {
+    for (text, forbidden) in
+        forbid.iter().map(|text| (text, true)).chain(require.iter().map(|text| (text, false)))
+    {
         let named = |name| value(catalog, name).map(|_| name.split_once('=').unwrap_or_default());
         let pattern = text.split(',').map(named).collect::<Result<Vec<_>, _>>()?;
-        let left = if forbidden { feasible.forbid(catalog, &pattern) } else { feasible.require(catalog, &pattern) };
+        let left =
+            if forbidden { feasible.forbid(catalog, &pattern) } else { feasible.require(catalog, &pattern) };
         feasible = left.map_err(Failure::mistake)?;
     }
     Ok(feasible)
@@ -44,7 +52,9 @@ pub(crate) fn feasible(catalog: &Catalog<'_>, forbid: &[String], require: &[Stri
 
 pub(super) fn action(catalog: &Catalog<'_>, name: &str) -> Result<Action, Failure> {
     let example = named(catalog, Action(0));
-    catalog.action_named(name).ok_or_else(|| Failure::Mistake(format!("'{name}' is no action; one is {example}")))
+    catalog
+        .action_named(name)
+        .ok_or_else(|| Failure::Mistake(format!("'{name}' is no action; one is {example}")))
 }
 
 pub(super) fn named(catalog: &Catalog<'_>, action: Action) -> String {

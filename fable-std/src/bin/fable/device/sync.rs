@@ -52,7 +52,11 @@ pub(super) fn synchronized<P: Read + Write>(
         "by_time": merged.base.is_some(),
         "wishes": changed,
     });
-    let rules = if changed == 0 { String::new() } else { format!("{changed} rules or switches were new to the device\n") };
+    let rules = if changed == 0 {
+        String::new()
+    } else {
+        format!("{changed} rules or switches were new to the device\n")
+    };
     Ok((format!("place {origin}: {}{rules}", news(&merged)), value))
 }
 
@@ -98,10 +102,14 @@ pub(super) fn joined<P: Read + Write>(
     let hello = *device.hello();
     let origin = if settings.origin == 0 { hello.origin } else { settings.origin };
     if hello.rounds > 0 || hello.observations > 0 {
-        return Err(Failure::Refused("something has happened with the device already; it can be forgotten".to_owned()));
+        return Err(Failure::Refused(
+            "something has happened with the device already; it can be forgotten".to_owned(),
+        ));
     }
     if device.prior_header(false)?.is_some() {
-        return Err(Failure::Refused("the device has a prior; remove it first, and load it when it has joined".to_owned()));
+        return Err(Failure::Refused(
+            "the device has a prior; remove it first, and load it when it has joined".to_owned(),
+        ));
     }
     let (number, incarnation) = match store.find(user)? {
         Some(number) => {
@@ -120,8 +128,10 @@ pub(super) fn joined<P: Read + Write>(
         _ => beginning::<f64>(catalog, settings, number, incarnation, &rules)?,
     };
     device.restore(&bytes)?;
-    let text =
-        format!("the device is place {origin} of '{}' now, user {number:016x}, incarnation {incarnation}\n", printable(user));
+    let text = format!(
+        "the device is place {origin} of '{}' now, user {number:016x}, incarnation {incarnation}\n",
+        printable(user)
+    );
     Ok((text, json!({ "origin": origin, "user": format!("{number:016x}"), "incarnation": incarnation })))
 }
 

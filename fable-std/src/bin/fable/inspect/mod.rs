@@ -169,7 +169,8 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     let (catalog, settings) = arguments.policy.open_for(source.identity.as_ref())?;
     prior_argument::give(&mut source.tape, arguments.prior.as_deref(), catalog, settings)?;
     let chosen = chosen(catalog, &arguments.block)?;
-    let questions = arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
+    let questions =
+        arguments.contrast.iter().map(|text| Question::parse(catalog, text).map_err(Failure::mistake));
     let questions = questions.collect::<Result<Vec<_>, _>>()?;
     let allowed = arguments.rules.allowed(catalog, source.allowed(catalog)?)?;
     let mut report = match source.digits()? {
@@ -183,14 +184,20 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<String, Failure> {
     if let Some(svg) = &arguments.svg {
         for taken in [Some(file), arguments.journal.as_ref()].into_iter().flatten() {
             if same(taken, svg) {
-                return Err(Failure::Mistake(format!("{} is what is looked at: --svg would replace it", svg.display())));
+                return Err(Failure::Mistake(format!(
+                    "{} is what is looked at: --svg would replace it",
+                    svg.display()
+                )));
             }
         }
         output::keep(svg, picture::draw(&source.name, &report, selection).as_bytes())?;
     }
     if arguments.json {
         let Inspection { state, blocks, contrasts } = &report;
-        return Ok(format!("{:#}\n", json!({ "source": source.name, "state": state, "blocks": blocks, "contrasts": contrasts })));
+        return Ok(format!(
+            "{:#}\n",
+            json!({ "source": source.name, "state": state, "blocks": blocks, "contrasts": contrasts })
+        ));
     }
     Ok(text::told(&source.name, &report, selection, !chosen.is_empty()))
 }
@@ -204,7 +211,9 @@ fn same(one: &Path, other: &Path) -> bool {
 fn chosen(catalog: &Catalog<'_>, names: &[String]) -> Result<Vec<String>, Failure> {
     let known = fable_std::settings::block_names(catalog);
     match names.iter().find(|name| !known.contains(name)) {
-        Some(name) => Err(Failure::Mistake(format!("--block: there is no block '{name}'; known: {}", known.join(", ")))),
+        Some(name) => {
+            Err(Failure::Mistake(format!("--block: there is no block '{name}'; known: {}", known.join(", "))))
+        }
         None => Ok(names.to_vec()),
     }
 }

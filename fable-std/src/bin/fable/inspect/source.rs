@@ -38,10 +38,14 @@ pub(crate) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
         read.map_err(|error| trouble(&error))?;
     }
     if magic != b"FABS" && journal.is_some() {
-        return Err(Failure::Mistake(format!("{file} is no snapshot; --journal is for what a device did after one")));
+        return Err(Failure::Mistake(format!(
+            "{file} is no snapshot; --journal is for what a device did after one"
+        )));
     }
     match (magic.as_slice(), user) {
-        (b"FABX" | b"FABS", Some(_)) => Err(Failure::Mistake(format!("{file} has one user; --user is for a store"))),
+        (b"FABX" | b"FABS", Some(_)) => {
+            Err(Failure::Mistake(format!("{file} has one user; --user is for a store")))
+        }
         (b"FABX", None) => {
             let stored = transfer::read(&input::read(path)?).map_err(|error| trouble(&error))?;
             let tape = Tape::of_user(&stored).map_err(|error| trouble(&error))?;
@@ -55,17 +59,22 @@ pub(crate) fn open(path: &Path, user: Option<&str>, journal: Option<&Path>) -> R
         (b"FABS", None) => {
             let snapshot = input::read(path)?;
             let journal = journal.map_or(Ok(Vec::new()), read_journal)?;
-            let tape = Tape::of_device(snapshot, &journal).map_err(|error| Failure::Trouble(format!("the journal: {error}")))?;
+            let tape = Tape::of_device(snapshot, &journal)
+                .map_err(|error| Failure::Trouble(format!("the journal: {error}")))?;
             Ok(Source { name: file, tape, identity: None, constraints: Vec::new() })
         }
         (b"FABL", _) => {
             let store = crate::store_key::open_any(path)?;
             let Some(user) = user else {
                 let users = store.users()?;
-                return Err(Failure::Mistake(format!("{file} is a store (users: {users}); name one of them with --user")));
+                return Err(Failure::Mistake(format!(
+                    "{file} is a store (users: {users}); name one of them with --user"
+                )));
             };
             let stored = match store.named(user) {
-                Err(StoreError::NoUser) => return Err(Failure::Refused(format!("{file} has no user '{}'", printable(user)))),
+                Err(StoreError::NoUser) => {
+                    return Err(Failure::Refused(format!("{file} has no user '{}'", printable(user))));
+                }
                 found => found?,
             };
             let (name, tape) = (format!("{} in {file}", printable(user)), Tape::of_user(&stored)?);
@@ -123,7 +132,8 @@ impl Source {
             let policy = Policy::<T>::new(catalog, settings);
             policy.is_ok_and(|policy| Some(policy.fingerprint()) == found)
         });
-        let hint = shipped.map_or_else(String::new, |catalog| format!("; try --catalog {}", catalog.definition().name));
+        let hint = shipped
+            .map_or_else(String::new, |catalog| format!("; try --catalog {}", catalog.definition().name));
         Failure::Mistake(format!("{} belongs to another catalog or other settings{hint}", self.name))
     }
 }

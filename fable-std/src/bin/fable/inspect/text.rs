@@ -2,7 +2,9 @@
 
 use crate::bar::{bar, interval};
 use console::{measure_text_width, style, truncate_str};
-use fable_std::inspect::{BlockReport, ContrastReport, Inspection, PromotionReport, Selection, StateReport, Weight};
+use fable_std::inspect::{
+    BlockReport, ContrastReport, Inspection, PromotionReport, Selection, StateReport, Weight,
+};
 use std::fmt::Write;
 
 /// Columns of the screen.
@@ -63,7 +65,10 @@ fn weights(out: &mut String, blocks: &[BlockReport], selection: Selection) {
     let full = largest(shown().map(|weight| weight.mean));
     let title = format!("Weights (a full bar is {})", unsigned(full));
     let before = 2 + names + 1 + 2 * cells + 1;
-    line(out, &format!("\n{}{:>7} {:>7} {:>8}", style(fit(&title, before + 1)).bold(), "mean", "sd", "rewards"));
+    line(
+        out,
+        &format!("\n{}{:>7} {:>7} {:>8}", style(fit(&title, before + 1)).bold(), "mean", "sd", "rewards"),
+    );
     for block in blocks {
         let (shown, rest) = selection.of(block);
         let count = block.weights.len();
@@ -90,7 +95,16 @@ fn contrasts(out: &mut String, contrasts: &[ContrastReport]) {
     let names = WIDTH - 2 - ASSESSED - 2 * LINE - 3;
     let title = format!("Contrasts (a full side is {})", unsigned(full));
     let before = 2 + names + 2 * LINE + 2;
-    line(out, &format!("\n{}{:>8} {:^16} {:>7}", style(fit(&title, before)).bold(), "estimate", "interval", "rewards"));
+    line(
+        out,
+        &format!(
+            "\n{}{:>8} {:^16} {:>7}",
+            style(fit(&title, before)).bold(),
+            "estimate",
+            "interval",
+            "rewards"
+        ),
+    );
     if contrasts.is_empty() {
         line(out, "  the catalog declares none; --contrast asks for one");
     }
@@ -156,18 +170,24 @@ fn changed(state: &StateReport) -> String {
 /// Which place it is, and which others are known, if there are several.
 fn places(state: &StateReport) -> String {
     let own = if state.origin == 0 { String::new() } else { format!(", place {}", state.origin) };
-    let others: Vec<String> = state.merged.iter().map(|(origin, events)| format!("{events} events of place {origin}")).collect();
+    let others: Vec<String> =
+        state.merged.iter().map(|(origin, events)| format!("{events} events of place {origin}")).collect();
     if others.is_empty() { own } else { format!("{own}; with {}", others.join(", ")) }
 }
 
 fn state(out: &mut String, state: &StateReport) {
     let of = state.dimension;
-    let learned = state.learned.map_or_else(String::new, |learned| format!("{learned:.1} of {of} directions"));
-    let movable = state.movable.map_or_else(String::new, |movable| format!("{movable} of {of} weights are movable"));
+    let learned =
+        state.learned.map_or_else(String::new, |learned| format!("{learned:.1} of {of} directions"));
+    let movable =
+        state.movable.map_or_else(String::new, |movable| format!("{movable} of {of} weights are movable"));
     let learned: Vec<String> = [learned, movable].into_iter().filter(|words| !words.is_empty()).collect();
     let sound = if state.sound { "finite" } else { "NOT SOUND" };
     let rows = [
-        ("rounds", format!("{} decisions, {} rewards, {} waiting", state.rounds, state.rewards, state.waiting)),
+        (
+            "rounds",
+            format!("{} decisions, {} rewards, {} waiting", state.rounds, state.rewards, state.waiting),
+        ),
         ("learned", learned.join("; ")),
         ("information", format!("{:.2}; beta is {:.2}", state.log_det_ratio, state.beta)),
         ("guarantee", state.guarantee.sentence().to_owned()),
@@ -177,7 +197,11 @@ fn state(out: &mut String, state: &StateReport) {
         ("catalog", format!("{}, fingerprint {}", state.catalog, state.catalog_fingerprint)),
         (
             "settings",
-            format!("fingerprint {}{}", state.fingerprint, if state.fitted_prior { ", with a fitted prior" } else { "" }),
+            format!(
+                "fingerprint {}{}",
+                state.fingerprint,
+                if state.fitted_prior { ", with a fitted prior" } else { "" }
+            ),
         ),
         ("user", format!("{}, incarnation {}{}", state.user, state.incarnation, places(state))),
         ("version", format!("records {}, arithmetic {}", state.version, state.numeric_revision)),

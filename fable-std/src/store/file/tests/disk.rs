@@ -194,7 +194,9 @@ impl SimFile {
             }
             // What was under way when the power went may be there.
             (Some(Failure::PowerCut), step) if !dark => step,
-            (Some(Failure::Half(_)), Step::Write(start, bytes)) => Step::Write(start, bytes[..bytes.len() / 2].to_vec()),
+            (Some(Failure::Half(_)), Step::Write(start, bytes)) => {
+                Step::Write(start, bytes[..bytes.len() / 2].to_vec())
+            }
             (Some(failure), _) => return Err(error(failure)),
         };
         step.take(&mut content.now);
@@ -257,7 +259,14 @@ impl Disk {
     pub(super) fn new() -> Self {
         let fate = Arc::default();
         let [data, keys, index] = [(); 3].map(|()| SimFile::new(&fate));
-        Self { data: Arc::new(Mutex::new(data)), draft: Arc::default(), keys, index, fate, placed: Arc::default() }
+        Self {
+            data: Arc::new(Mutex::new(data)),
+            draft: Arc::default(),
+            keys,
+            index,
+            fate,
+            placed: Arc::default(),
+        }
     }
 
     pub(super) fn data(&self) -> SimFile {
@@ -277,8 +286,8 @@ impl Disk {
         let failure = meet(&self.fate, false);
         let draft = locked(&self.draft).take();
         // When the power goes in this moment, it is there or not.
-        let done =
-            failure.is_none() || (failure == Some(Failure::PowerCut) && !dark && locked(&self.fate).calls.is_multiple_of(2));
+        let done = failure.is_none()
+            || (failure == Some(Failure::PowerCut) && !dark && locked(&self.fate).calls.is_multiple_of(2));
         if let (true, Some(draft)) = (done, draft) {
             *locked(&self.data) = draft;
             self.placed.fetch_add(1, Ordering::Relaxed);

@@ -8,7 +8,8 @@ use super::super::renew::{Successor, succeed};
 use super::disk::{Dice, Disk};
 use crate::store::journal::Note;
 use crate::store::{
-    Desk, FileStore, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Writes, transfer,
+    Desk, FileStore, History, Identity, Options, Policies, Reach, Resident, Sink, Store, StoreError, Writes,
+    transfer,
 };
 use fable_core::catalog::TAU2;
 use fable_core::journal::Command;
@@ -65,17 +66,27 @@ pub(super) fn guests(policies: &'static Policies<'static, f64>) -> Vec<Guest> {
         let mut writes = Writes::default();
         let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
         for _ in 0..3 {
-            guest.run(&mut desk, &mut writes, &mut Command::decide(Request::new(&context, &all)), Note::None).unwrap();
+            guest
+                .run(&mut desk, &mut writes, &mut Command::decide(Request::new(&context, &all)), Note::None)
+                .unwrap();
         }
         store.commit_now(&writes, true).unwrap();
         let bytes = transfer::export(&store, name).unwrap();
-        guests.push(Guest { name: name.to_owned(), bytes, person: Arc::new(read(&store, &mut desk, name).unwrap().unwrap()) });
+        guests.push(Guest {
+            name: name.to_owned(),
+            bytes,
+            person: Arc::new(read(&store, &mut desk, name).unwrap().unwrap()),
+        });
     }
     guests
 }
 
 /// Everything about somebody in a store.
-pub(super) fn read(store: &FileStore, desk: &mut Desk<'static, f64>, name: &str) -> Result<Option<Person>, StoreError> {
+pub(super) fn read(
+    store: &FileStore,
+    desk: &mut Desk<'static, f64>,
+    name: &str,
+) -> Result<Option<Person>, StoreError> {
     let Some(number) = store.find(name)? else { return Ok(None) };
     let Some(whole) = store.whole(number)? else { return Ok(None) };
     let Some(brief) = store.user(number, Reach::Snapshot)? else { return Ok(None) };
@@ -175,7 +186,9 @@ impl<'g> Life<'g> {
     /// Opens the store and compares everyone. An error is one of the disk's.
     pub(super) fn open(&mut self) -> Result<(), StoreError> {
         let store = match &self.path {
-            Some(path) => FileStore::open_any_with(path, &Options { slack: self.slack, ..Options::default() })?,
+            Some(path) => {
+                FileStore::open_any_with(path, &Options { slack: self.slack, ..Options::default() })?
+            }
             None => open(&self.disk, self.slack)?,
         };
         let found = everyone(&store, &mut self.desk)?;
@@ -187,14 +200,23 @@ impl<'g> Life<'g> {
         // A snapshot is what follows from the journal.
         if let Some((name, person)) = found.iter().nth(self.dice.below(16)) {
             let whole = store.whole(number(name))?.unwrap();
-            assert!(Resident::revive(&mut self.desk, &whole, None)?.learner().to_bytes()? == person.learner, "{name}");
+            assert!(
+                Resident::revive(&mut self.desk, &whole, None)?.learner().to_bytes()? == person.learner,
+                "{name}"
+            );
         }
         let Some(now) = self.states.iter().rposition(|state| *state == found) else {
             let brief = |state: &State| {
-                let people = state.iter().map(|(name, person)| (name.clone(), person.incarnation, person.entries.len()));
+                let people = state
+                    .iter()
+                    .map(|(name, person)| (name.clone(), person.incarnation, person.entries.len()));
                 people.collect::<Vec<_>>()
             };
-            panic!("found {:?}, expected one of {:#?}", brief(&found), self.states.iter().map(brief).collect::<Vec<_>>());
+            panic!(
+                "found {:?}, expected one of {:#?}",
+                brief(&found),
+                self.states.iter().map(brief).collect::<Vec<_>>()
+            );
         };
         let (leaving, gone) = std::mem::take(&mut self.leaving);
         if self.states.iter().position(|state| *state == found) >= Some(gone) {
@@ -303,7 +325,13 @@ impl<'g> Life<'g> {
         Ok(())
     }
 
-    fn act(&mut self, name: &str, writes: &mut Writes, next: &mut State, batch: &Batch) -> Result<(), StoreError> {
+    fn act(
+        &mut self,
+        name: &str,
+        writes: &mut Writes,
+        next: &mut State,
+        batch: &Batch,
+    ) -> Result<(), StoreError> {
         let mut resident = match (self.residents.remove(name), next.contains_key(name)) {
             (Some(resident), _) => resident,
             (None, true) => {
@@ -314,7 +342,10 @@ impl<'g> Life<'g> {
                 let incarnation = batch.incarnation;
                 let used = batch.erased.iter().find(|(erased, _)| erased == name).map(|(_, used)| used);
                 let used = used.or(self.forgotten.get(name));
-                assert!(used.is_none_or(|used| *used < incarnation), "{name} was in incarnation {incarnation} before");
+                assert!(
+                    used.is_none_or(|used| *used < incarnation),
+                    "{name} was in incarnation {incarnation} before"
+                );
                 Resident::newcomer(&self.desk, name, number(name), incarnation, None)?
             }
         };
@@ -365,7 +396,9 @@ impl<'g> Life<'g> {
     fn import(&mut self) -> Result<(), StoreError> {
         let guest = &self.guests[self.dice.below(self.guests.len())];
         let incarnation = guest.person.incarnation;
-        if self.now().contains_key(&guest.name) || self.forgotten.get(&guest.name).is_some_and(|used| *used >= incarnation) {
+        if self.now().contains_key(&guest.name)
+            || self.forgotten.get(&guest.name).is_some_and(|used| *used >= incarnation)
+        {
             return Ok(());
         }
         let mut next = self.now().clone();
@@ -385,7 +418,8 @@ impl<'g> Life<'g> {
             store.settle(writer)?;
             return store.replace(writer, successor);
         }
-        self.successor = Some(succeed(&store.home, &store.keys, &store.shared, store.history, &store.closed)?);
+        self.successor =
+            Some(succeed(&store.home, &store.keys, &store.shared, store.history, &store.closed)?);
         Ok(())
     }
 
