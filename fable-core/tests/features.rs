@@ -55,7 +55,7 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
 
     let by = |by| {
         let (contrast, verdict, round) = (0, Verdict::For, 20);
-        Promotion { contrast, verdict, valid: true, by, round, at: 0, evidence: 9, lower: 0.1, upper: 0.2 }
+        Promotion { contrast, verdict, valid: true, by, round, time: 0, evidence: 9, lower: 0.1, upper: 0.2 }
     };
     let observation = Observation { context, action: Action(4), baseline: 0.0, reward: 0.75, weight: 1.0 };
     let unlearned = |probed| Event::Unlearn { observation, imputed: false, kept: 1.0, probed };
@@ -69,13 +69,13 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
         (cfg!(feature = "adapt"), Event::Fade { keep: 0.5 }),
         (
             cfg!(feature = "alloc"),
-            Event::Remote(RemoteEvent { origin: 3, from: 0, to: 1, at: 0, deed: RemoteChange::Nothing }),
+            Event::Remote(RemoteEvent { site: 3, from: 0, to: 1, time: 0, deed: RemoteChange::Nothing }),
         ),
         (
             cfg!(feature = "rules"),
             Event::UserRule { code: fable_core::preference::UserRule::Off.code(), stands: true },
         ),
-        (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, at: 0, coins }),
+        (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, time: 0, coins }),
     ];
     for (has, event) in &events {
         refused(!has, &user.check(event).map(drop));

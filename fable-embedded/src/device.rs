@@ -138,7 +138,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 Stepped::Forgot => {
                     self.keep.forget(&self.user).await?;
                     #[cfg(feature = "defmt")]
-                    defmt::info!("the user is forgotten, incarnation {}", self.user.incarnation());
+                    defmt::info!("the user is forgotten, incarnation {}", self.user.state().incarnation());
                 }
                 Stepped::Done => return Ok(()),
             }

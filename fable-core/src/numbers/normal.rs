@@ -1,6 +1,6 @@
 //! Standard normal draws and the keys they come from.
 //!
-//! A [`Key`] names a stream: seed, user, incarnation, origin, round and what the draws are for. Nothing about randomness is stored:
+//! A [`Key`] names a stream: seed, user, incarnation, site, round and what the draws are for. Nothing about randomness is stored:
 //! the same key gives the same draws, so any decision can be replayed alone.
 //!
 //! Draws are a 128-layer ziggurat (Marsaglia and Tsang 2000, with separate bits for layer, sign and magnitude) on
@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use fable_core::posterior::{Key, Purpose};
-//! let key = Key { seed: 7, user: 1, incarnation: 0, origin: 0, round: 3, purpose: Purpose::Decision };
+//! let key = Key { seed: 7, user: 1, incarnation: 0, site: 0, round: 3, purpose: Purpose::Decision };
 //! let mut stream = key.stream();
 //! let first = stream.normal();
 //! assert_eq!(key.stream().normal(), first);
@@ -43,7 +43,7 @@ pub struct Key {
     /// How often the user was forgotten.
     pub incarnation: u32,
     /// The place that decides.
-    pub origin: u32,
+    pub site: u32,
     /// The round.
     pub round: u32,
     /// What the draws are for.
@@ -75,8 +75,8 @@ impl Key {
             state = mix((state ^ word).wrapping_add(GOLDEN));
         }
         // One word more for all places but the first, so that a user of one place has the same draws whether there are others or not.
-        if self.origin != 0 {
-            state = mix((state ^ u64::from(self.origin)).wrapping_add(GOLDEN));
+        if self.site != 0 {
+            state = mix((state ^ u64::from(self.site)).wrapping_add(GOLDEN));
         }
         let low = mix(state.wrapping_add(GOLDEN)).to_le_bytes();
         let high = mix(state.wrapping_add(GOLDEN.wrapping_mul(2))).to_le_bytes();
@@ -232,8 +232,7 @@ static HEIGHT: [f32; LAYERS + 1] = [
 mod tests {
     use super::*;
 
-    const KEY: Key =
-        Key { seed: 1, user: 2, incarnation: 3, origin: 0, round: 4, purpose: Purpose::Decision };
+    const KEY: Key = Key { seed: 1, user: 2, incarnation: 3, site: 0, round: 4, purpose: Purpose::Decision };
 
     #[test]
     fn tables_are_what_their_comments_say() {
@@ -281,15 +280,15 @@ mod tests {
             Key { purpose: Purpose::Propensity(1), ..KEY },
             Key { purpose: Purpose::Propensity(u32::MAX), ..KEY },
             Key { purpose: Purpose::ProbeOutcome, ..KEY },
-            Key { origin: 1, ..KEY },
-            Key { origin: 2, ..KEY },
-            Key { origin: u32::MAX, ..KEY },
-            Key { origin: 1, purpose: Purpose::Propensity(0), ..KEY },
-            Key { origin: 2, purpose: Purpose::Propensity(0), ..KEY },
-            Key { origin: 1, purpose: Purpose::ProbeOutcome, ..KEY },
-            Key { origin: 2, purpose: Purpose::ProbeOutcome, ..KEY },
-            Key { origin: 4, round: 0, ..KEY },
-            Key { origin: 3, incarnation: 0, ..KEY },
+            Key { site: 1, ..KEY },
+            Key { site: 2, ..KEY },
+            Key { site: u32::MAX, ..KEY },
+            Key { site: 1, purpose: Purpose::Propensity(0), ..KEY },
+            Key { site: 2, purpose: Purpose::Propensity(0), ..KEY },
+            Key { site: 1, purpose: Purpose::ProbeOutcome, ..KEY },
+            Key { site: 2, purpose: Purpose::ProbeOutcome, ..KEY },
+            Key { site: 4, round: 0, ..KEY },
+            Key { site: 3, incarnation: 0, ..KEY },
         ];
         let words = |key: &Key| {
             let mut stream = key.stream();

@@ -193,7 +193,7 @@ pub struct Settings<'a> {
     pub seed: u64,
     /// The place that decides, one of several for the same user: part of decision ids and draws, so that journals can be
     /// merged. Recorded with a user's first decision, and fixed from then on. Default 0, the only place or the first one.
-    pub origin: u32,
+    pub site: u32,
     /// Names the code that makes contexts; part of the fingerprint. Default empty.
     pub context_adapter: &'a str,
     /// Names the code that makes rewards; part of the fingerprint. Default empty.
@@ -229,7 +229,7 @@ impl Settings<'_> {
         expiry: Expiry::Nothing,
         retained: BlockSet::FULL,
         seed: 0,
-        origin: 0,
+        site: 0,
         context_adapter: "",
         feedback_adapter: "",
     };

@@ -25,13 +25,13 @@ impl Input<'_> {
         match self.byte() {
             0 => Request::Hello,
             1 => Request::Onboard { response: self.f64(), precision: self.f64() },
-            2 => Request::Decide { context: self.wire_context(), at: self.varint() },
+            2 => Request::Decide { context: self.wire_context(), time: self.varint() },
             3 => Request::Feedback {
                 incarnation: self.varint(),
                 round: self.varint(),
                 reward: self.f64(),
                 weight: self.f32(),
-                now: self.varint(),
+                time: self.varint(),
             },
             4 => Request::Observe {
                 context: self.wire_context(),
@@ -63,9 +63,9 @@ impl Input<'_> {
                 total: self.flag(),
             },
             9 => Request::Profile { index: self.short() },
-            10 => Request::Promote { at: self.varint() },
+            10 => Request::Promote { time: self.varint() },
             11 => Request::Statistics,
-            12 => Request::Expire { now: self.varint() },
+            12 => Request::Expire { time: self.varint() },
             13 => Request::Snapshot { offset: self.varint() },
             14 => Request::Stage { offset: self.varint() },
             15 => Request::Commit { length: self.varint() },
@@ -242,7 +242,7 @@ impl Output<'_> {
         self.put(&[hello.tasks, hello.signals, hello.contrasts]);
         self.shorts(&[hello.ring]);
         self.put(&hello.user.to_le_bytes());
-        self.varints(&[hello.incarnation, hello.origin, hello.rounds, hello.observations]);
+        self.varints(&[hello.incarnation, hello.site, hello.rounds, hello.observations]);
     }
 
     fn assessment(&mut self, known: &Assessment) {

@@ -167,7 +167,7 @@ pub enum Request {
         /// Where.
         context: WireContext,
         /// The caller's time.
-        at: u32,
+        time: u32,
     },
     /// A reward for an earlier decision.
     Feedback {
@@ -180,7 +180,7 @@ pub enum Request {
         /// 1 for an ordinary reward.
         weight: f32,
         /// The caller's time.
-        now: u32,
+        time: u32,
     },
     /// A reward for an action chosen elsewhere.
     Observe {
@@ -247,14 +247,14 @@ pub enum Request {
     /// Promote what is decided now.
     Promote {
         /// The caller's time.
-        at: u32,
+        time: u32,
     },
     /// Counts.
     Statistics,
     /// End the wait of every decision whose deadline has passed.
     Expire {
         /// The caller's time.
-        now: u32,
+        time: u32,
     },
     /// Bytes of the kept snapshot.
     Snapshot {
@@ -450,7 +450,7 @@ pub struct Hello {
     /// How often the user was forgotten.
     pub incarnation: u32,
     /// The place that decides.
-    pub origin: u32,
+    pub site: u32,
     /// Decisions in this incarnation.
     pub rounds: u32,
     /// Rewards learned in this incarnation.

@@ -45,13 +45,13 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(1);
             put_statement(&mut out, statement);
         }
-        Event::Decision { round, action, baseline, context, at, coins } => {
+        Event::Decision { round, action, baseline, context, time, coins } => {
             out.byte(if coins.is_empty() { 2 } else { 11 });
             out.u32(*round);
             out.varint(action.0.into());
             out.f64(*baseline);
             out.context(context);
-            out.u32(*at);
+            out.u32(*time);
             if cfg!(feature = "probes") && !coins.is_empty() {
                 put_coins(&mut out, coins);
             }
@@ -92,9 +92,9 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(10);
             out.f32(*keep);
         }
-        Event::Origin { origin } => {
+        Event::Site { site } => {
             out.byte(12);
-            out.varint(*origin);
+            out.varint(*site);
         }
         Event::UserRule { code, stands } => {
             out.byte(14);
@@ -148,11 +148,11 @@ fn put_unlearning(
 }
 
 fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
-    let RemoteEvent { origin, from, to, at, ref deed } = *elsewhere;
-    for number in [origin, from, to.saturating_sub(from)] {
+    let RemoteEvent { site, from, to, time, ref deed } = *elsewhere;
+    for number in [site, from, to.saturating_sub(from)] {
         out.varint(number);
     }
-    out.u32(at);
+    out.u32(time);
     match deed {
         RemoteChange::Nothing => out.byte(0),
         RemoteChange::Reward { round, observation, imputed, coins } => {
@@ -233,7 +233,7 @@ fn other(
             action: Action(input.short()),
             baseline: input.f64(),
             context: input.context(catalog)?,
-            at: input.u32(),
+            time: input.u32(),
             coins: if cfg!(feature = "probes") && tag == 11 { coins(input, 1)? } else { Probes::new() },
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
@@ -258,7 +258,7 @@ fn other(
         8 => Event::Promotion(input.promotion()),
         9 => Event::Forget { guarantee_fingerprint: input.u32() },
         10 => Event::Fade { keep: input.f32() },
-        12 => Event::Origin { origin: input.varint() },
+        12 => Event::Site { site: input.varint() },
         14 => Event::UserRule { code: input.varint(), stands: input.flag() },
         13 => Event::Remote(elsewhere(input, catalog)?),
         _ => return Err(RecordError::Content),
@@ -267,7 +267,7 @@ fn other(
 }
 
 fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
-    let (origin, from, more, at) = (input.varint(), input.varint(), input.varint(), input.u32());
+    let (site, from, more, time) = (input.varint(), input.varint(), input.varint(), input.u32());
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
     let deed = match input.byte() {
         0 => RemoteChange::Nothing,
@@ -293,7 +293,7 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent
         4 => RemoteChange::Promoted(input.promotion()),
         _ => return Err(RecordError::Content),
     };
-    Ok(RemoteEvent { origin, from, to, at, deed })
+    Ok(RemoteEvent { site, from, to, time, deed })
 }
 
 /// So many coins at least.

@@ -34,7 +34,7 @@
 //! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
 //! | 10 | fading | what is kept `f32` |
 //! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
-//! | 12 | origin | the place that decides, `u32` |
+//! | 12 | site | the place that decides, `u32` |
 //! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
 //! | 14 | wish | its [code](crate::preference::UserRule::code) `u32`; whether it stands `u8` |
 //!

@@ -140,13 +140,13 @@ impl<'p, T: Scalar> Reader<'p, T> {
             Stage::Merged(_) => {
                 let (low, high) = self.part.split_at_checked(4).unwrap_or_default();
                 let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-                let (origin, events) = (number(low), number(high));
-                let in_order = self.merged.is_none_or(|last| last < origin);
-                if !in_order || events == 0 || origin == counters.origin {
+                let (site, events) = (number(low), number(high));
+                let in_order = self.merged.is_none_or(|last| last < site);
+                if !in_order || events == 0 || site == counters.site {
                     return Err(RecordError::Content);
                 }
-                self.merged = Some(origin);
-                Ok(Item::Merged(origin, events))
+                self.merged = Some(site);
+                Ok(Item::Merged(site, events))
             }
             Stage::Word(index) => {
                 let word = word();
@@ -355,7 +355,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
                 Item::Counters(_) if *counters != verified.counters => return Err(RecordError::Changed),
                 Item::Sum(sum) if sum != verified.sum => return Err(RecordError::Changed),
                 Item::Header(_) | Item::Counters(_) | Item::Sum(_) => {}
-                Item::Merged(origin, events) => drop(memory.state.merged.set(origin, events)),
+                Item::Merged(site, events) => drop(memory.state.merged.set(site, events)),
                 Item::Word(index, word) => memory.state.permissions.set_word(usize::from(index), word),
                 Item::Pending(pending) => {
                     if let Some(slot) = slot_mut(memory.pending, pending.round) {
@@ -387,7 +387,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.fingerprint = header.fingerprint;
         state.user = header.user;
         state.incarnation = counters.incarnation;
-        state.origin = counters.origin;
+        state.site = counters.site;
         state.round = counters.round;
         state.events = counters.events;
         state.observations = counters.observations;

@@ -296,7 +296,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         let counters = Counters {
             incarnation: state.incarnation,
-            origin: state.origin,
+            site: state.site,
             round: state.round,
             events: state.events,
             observations: state.observations,
@@ -371,8 +371,8 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
             }
             Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
             Stage::Merged(index) => {
-                let (origin, events) = state.merged.iter().nth(usize::from(index)).unwrap_or_default();
-                put(&mut self.part, &origin.to_le_bytes());
+                let (site, events) = state.merged.iter().nth(usize::from(index)).unwrap_or_default();
+                put(&mut self.part, &site.to_le_bytes());
                 put(&mut self.part, &events.to_le_bytes());
             }
             Stage::Word(index) => {

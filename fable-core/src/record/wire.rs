@@ -78,7 +78,7 @@ impl<'b> Output<'b> {
 
     pub(crate) fn pending<T: Scalar>(&mut self, pending: &Pending<T>) {
         self.u32(pending.round);
-        self.u32(pending.at);
+        self.u32(pending.time);
         self.varint(pending.action.0.into());
         self.byte(pending.wait as u8);
         self.f64(pending.baseline.to_f64());
@@ -93,7 +93,7 @@ impl<'b> Output<'b> {
     pub(crate) fn promotion(&mut self, promotion: &Promotion) {
         self.put(&[promotion.contrast, promotion.verdict as u8, promotion.valid.into(), promotion.by as u8]);
         self.u32(promotion.round);
-        self.u32(promotion.at);
+        self.u32(promotion.time);
         self.u32(promotion.evidence);
         self.f32(promotion.lower);
         self.f32(promotion.upper);
@@ -101,7 +101,7 @@ impl<'b> Output<'b> {
 
     pub(crate) fn counters(&mut self, counters: &Counters) {
         self.u32(counters.incarnation);
-        self.u32(counters.origin);
+        self.u32(counters.site);
         self.u32(counters.round);
         self.u32(counters.events);
         self.u32(counters.observations);
@@ -263,7 +263,7 @@ impl<'b> Input<'b> {
     }
 
     pub(crate) fn pending<T: Scalar>(&mut self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
-        let (round, at, action) = (self.u32(), self.u32(), Action(self.short()));
+        let (round, time, action) = (self.u32(), self.u32(), Action(self.short()));
         let wait = match self.byte() {
             0 => Wait::Waiting,
             1 => Wait::Rewarded,
@@ -275,7 +275,7 @@ impl<'b> Input<'b> {
         let sound =
             within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
         if sound {
-            Ok(Pending { context, baseline, round, at, action, wait, coins })
+            Ok(Pending { context, baseline, round, time, action, wait, coins })
         } else {
             Err(RecordError::Content)
         }
@@ -299,14 +299,24 @@ impl<'b> Input<'b> {
         };
         let valid = self.flag();
         let by = if self.flag() { Certifier::Probes } else { Certifier::Ellipsoid };
-        let (round, at, evidence) = (self.u32(), self.u32(), self.u32());
-        Promotion { contrast, verdict, valid, by, round, at, evidence, lower: self.f32(), upper: self.f32() }
+        let (round, time, evidence) = (self.u32(), self.u32(), self.u32());
+        Promotion {
+            contrast,
+            verdict,
+            valid,
+            by,
+            round,
+            time,
+            evidence,
+            lower: self.f32(),
+            upper: self.f32(),
+        }
     }
 
     pub(crate) fn counters(&mut self) -> Counters {
         Counters {
             incarnation: self.u32(),
-            origin: self.u32(),
+            site: self.u32(),
             round: self.u32(),
             events: self.u32(),
             observations: self.u32(),
@@ -330,7 +340,7 @@ impl<'b> Input<'b> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub(crate) struct Counters {
     pub(crate) incarnation: u32,
-    pub(crate) origin: u32,
+    pub(crate) site: u32,
     pub(crate) round: u32,
     pub(crate) events: u32,
     pub(crate) observations: u32,

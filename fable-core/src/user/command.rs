@@ -12,7 +12,7 @@ use crate::posterior::{PosteriorError, Update, with_variances};
 /// | command | events |
 /// |---|---|
 /// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
-/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, at first the [origin](crate::Settings::origin), the decision |
+/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, at first the [site](crate::Settings::site), the decision |
 /// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_promotion_check_due) all that is promoted |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
@@ -46,21 +46,21 @@ enum Order<'c> {
         id: DecisionId,
         reward: f64,
         weight: f32,
-        now: u32,
+        time: u32,
     },
     Observe {
         context: &'c Context,
         action: Action,
         reward: f64,
         weight: f32,
-        now: u32,
+        time: u32,
         defaults: Option<&'c [f64]>,
     },
     Expire {
-        now: u32,
+        time: u32,
     },
     Promote {
-        now: u32,
+        time: u32,
     },
     #[cfg(feature = "alloc")]
     UserRules(&'c [super::UserRule]),
@@ -118,13 +118,13 @@ impl<'c> Command<'c> {
     /// Learns the reward of an earlier decision.
     #[must_use]
     pub const fn feedback(id: DecisionId, reward: f64) -> Self {
-        Self::new(Order::Feedback { id, reward, weight: 1.0, now: 0 })
+        Self::new(Order::Feedback { id, reward, weight: 1.0, time: 0 })
     }
 
     /// Learns the reward of an action that was chosen elsewhere, compared with the reference score.
     #[must_use]
     pub const fn observe(context: &'c Context, action: Action, reward: f64) -> Self {
-        Self::new(Order::Observe { context, action, reward, weight: 1.0, now: 0, defaults: None })
+        Self::new(Order::Observe { context, action, reward, weight: 1.0, time: 0, defaults: None })
     }
 
     /// An observation that is compared with the caller's own default score of its action, one of a number per action as in a
@@ -149,22 +149,22 @@ impl<'c> Command<'c> {
     /// A reward at the caller's time.
     #[must_use]
     pub const fn at(mut self, time: u32) -> Self {
-        if let Order::Feedback { now, .. } | Order::Observe { now, .. } = &mut self.order {
-            *now = time;
+        if let Order::Feedback { time: own, .. } | Order::Observe { time: own, .. } = &mut self.order {
+            *own = time;
         }
         self
     }
 
     /// Ends the wait of every decision whose deadline has passed.
     #[must_use]
-    pub const fn expire(now: u32) -> Self {
-        Self::new(Order::Expire { now })
+    pub const fn expire(time: u32) -> Self {
+        Self::new(Order::Expire { time })
     }
 
     /// Promotes everything that is decided now.
     #[must_use]
-    pub const fn promote(now: u32) -> Self {
-        Self::new(Order::Promote { now })
+    pub const fn promote(time: u32) -> Self {
+        Self::new(Order::Promote { time })
     }
 
     /// Makes these all that the user wishes: their own rules, and switches. Hosts have it; a device is told of each
@@ -282,9 +282,9 @@ impl<T: Scalar> User<'_, T> {
                 }
                 Ok(true)
             }
-            Order::Feedback { id, reward, weight, now } if first => {
+            Order::Feedback { id, reward, weight, time } if first => {
                 *event =
-                    Event::Feedback { round: self.rewardable(*id, *now)?, reward: *reward, weight: *weight };
+                    Event::Feedback { round: self.rewardable(*id, *time)?, reward: *reward, weight: *weight };
                 Ok(true)
             }
             Order::Observe { .. } if !cfg!(feature = "observe") => Err(UserError::Unsupported),
@@ -296,9 +296,9 @@ impl<T: Scalar> User<'_, T> {
             }
             // What the reward leads to: fading, then what it has made certain.
             order @ (Order::Feedback { .. } | Order::Observe { .. }) => {
-                let (now, round) = match order {
-                    Order::Feedback { id, now, .. } => (*now, Some(id.round)),
-                    Order::Observe { now, .. } => (*now, None),
+                let (time, round) = match order {
+                    Order::Feedback { id, time, .. } => (*time, Some(id.round)),
+                    Order::Observe { time, .. } => (*time, None),
                     _ => return Ok(false),
                 };
                 if cfg!(feature = "adapt")
@@ -307,14 +307,14 @@ impl<T: Scalar> User<'_, T> {
                     *event = Event::Fade { keep };
                     return Ok(true);
                 }
-                self.propose_promotion(&self.contrasts_to_check(round), now, event)
+                self.propose_promotion(&self.contrasts_to_check(round), time, event)
             }
-            Order::Promote { now } => {
+            Order::Promote { time } => {
                 supported(cfg!(feature = "promote"))?;
-                self.propose_promotion(&ContrastSet::FULL, *now, event)
+                self.propose_promotion(&ContrastSet::FULL, *time, event)
             }
-            Order::Expire { now } => {
-                let Some(due) = self.due(*now) else { return Ok(false) };
+            Order::Expire { time } => {
+                let Some(due) = self.due(*time) else { return Ok(false) };
                 *event = due.into();
                 Ok(true)
             }
@@ -366,7 +366,7 @@ impl<T: Scalar> User<'_, T> {
         scored: bool,
         event: &mut Event,
     ) -> Result<Option<Drawn<T>>, UserError> {
-        if let Some(due) = self.due(request.at).or_else(|| self.crowded()) {
+        if let Some(due) = self.due(request.time).or_else(|| self.crowded()) {
             *event = due.into();
         } else if self.state().permissions != *request.feasible.set() {
             *event = Event::Permissions(*request.feasible.set());
@@ -380,7 +380,7 @@ impl<T: Scalar> User<'_, T> {
                 action: drawn.action,
                 baseline: drawn.baseline.to_f64(),
                 context: *request.context,
-                at: request.at,
+                time: request.time,
                 coins,
             };
             return Ok(Some(drawn));

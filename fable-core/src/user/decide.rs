@@ -47,17 +47,17 @@ impl<T: Scalar> User<'_, T> {
         let left = self.narrow(request)?;
         let request = &Request { feasible: &left, ..*request };
         self.next_round()?;
-        self.expire(request.at)?;
+        self.expire(request.time)?;
         if let Some(due) = self.crowded() {
             self.end(due)?;
         }
         let mut coins = Probes::new();
         let Drawn { round, action, baseline, .. } = self.draw(request, false, &mut coins)?;
-        let (origin, state) = (self.place(), &mut *self.memory.state);
+        let (site, state) = (self.place(), &mut *self.memory.state);
         if state.permissions != *request.feasible.set() {
             state.permit(request.feasible.set());
         }
-        (state.origin, state.round) = (origin, round);
+        (state.site, state.round) = (site, round);
         state.count();
         let coins = if cfg!(feature = "probes") {
             self.memory.enter_coins(self.policy.catalog(), &coins)
@@ -69,7 +69,7 @@ impl<T: Scalar> User<'_, T> {
                 context: *request.context,
                 baseline,
                 round,
-                at: request.at,
+                time: request.time,
                 action,
                 wait: Wait::Waiting,
                 coins,
@@ -88,14 +88,14 @@ impl<T: Scalar> User<'_, T> {
         context: &Context,
         rules: &[Rule<'_>],
         defaults: Option<&[f64]>,
-        at: u32,
+        time: u32,
     ) -> Result<Option<Decision>, UserError> {
         self.admit()?;
         if !context.fits(self.policy.catalog()) {
             return Err(UserError::ForeignContext);
         }
         let feasible = Feasible::new(self.policy.catalog(), rules).map_err(UserError::Feasible);
-        let decide = |feasible| self.decide(&Request { defaults, at, ..Request::new(context, &feasible) });
+        let decide = |feasible| self.decide(&Request { defaults, time, ..Request::new(context, &feasible) });
         match feasible.and_then(decide) {
             Ok(decision) => Ok(Some(decision)),
             Err(UserError::Feasible(FeasibleError::Empty)) => Ok(None),
@@ -171,7 +171,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// How a round looks at the scores.
     pub(super) fn exploring(&self, round: u32, purpose: Purpose) -> Outlook<T> {
-        let (State { user, incarnation, .. }, origin) = (&*self.memory.state, self.place());
+        let (State { user, incarnation, .. }, site) = (&*self.memory.state, self.place());
         let (user, incarnation) = (*user, *incarnation);
         let settings = self.policy.settings();
         let learned = if settings.scale == Scale::Learned { self.scale() } else { 1.0 };
@@ -180,7 +180,7 @@ impl<T: Scalar> User<'_, T> {
             Exploration::Optimistic(_) if cfg!(feature = "adapt") => Outlook::Bonus(scale),
             // Without the feature no policy is optimistic.
             Exploration::Optimistic(_) | Exploration::Constant(_) | Exploration::Theorem { .. } => {
-                Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, origin, round, purpose })
+                Outlook::Draw(scale, Key { seed: settings.seed, user, incarnation, site, round, purpose })
             }
         }
     }

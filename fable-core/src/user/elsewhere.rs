@@ -16,13 +16,13 @@ use crate::catalog::{Catalog, ContrastSet, Statement};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RemoteEvent {
     /// The place.
-    pub origin: u32,
+    pub site: u32,
     /// Events of that place that were known before.
     pub from: u32,
     /// Events of that place that are known with this one; what is between taught nothing.
     pub to: u32,
     /// The caller's time there: that of the latest decision or promotion before.
-    pub at: u32,
+    pub time: u32,
     /// What happened.
     pub deed: RemoteChange,
 }
@@ -67,10 +67,10 @@ pub enum RemoteChange {
 impl State {
     /// Remembers that something is known.
     pub(super) fn know(&mut self, elsewhere: &RemoteEvent) {
-        if elsewhere.origin == self.origin {
+        if elsewhere.site == self.site {
             self.count();
         } else {
-            let _ = self.merged.set(elsewhere.origin, elsewhere.to); // there is room, as was checked
+            let _ = self.merged.set(elsewhere.site, elsewhere.to); // there is room, as was checked
         }
     }
 }
@@ -78,19 +78,19 @@ impl State {
 impl<T: Scalar> User<'_, T> {
     /// Whether something from elsewhere can be next, and whether something is learned from it.
     pub(super) fn admit_elsewhere(&self, elsewhere: &RemoteEvent) -> Result<bool, UserError> {
-        let RemoteEvent { origin, from, to, ref deed, .. } = *elsewhere;
-        let own = origin == self.state().origin;
+        let RemoteEvent { site, from, to, ref deed, .. } = *elsewhere;
+        let own = site == self.state().site;
         if own && !matches!(deed, RemoteChange::Promoted(_)) {
             return Err(UserError::OwnSite);
         }
-        let known = if own { self.state().events } else { self.state().known_of(origin) };
+        let known = if own { self.state().events } else { self.state().known_of(site) };
         if from < known {
             return Err(UserError::KnownElsewhere);
         } else if from > known {
             return Err(UserError::GapElsewhere);
         } else if to <= from {
             return Err(UserError::OutOfOrder);
-        } else if !own && !self.memory.state.merged.clone().set(origin, to) {
+        } else if !own && !self.memory.state.merged.clone().set(site, to) {
             return Err(UserError::SitesFull);
         }
         match deed {
@@ -162,7 +162,7 @@ impl<T: Scalar> Memory<'_, T> {
     /// Remembers what happened elsewhere and is not learned from. A promotion of another place's does not replace one that is
     /// there; one of this place's own does if it is of the other side.
     pub(super) fn note(mut self, catalog: &Catalog<'_>, elsewhere: &RemoteEvent) {
-        let own = elsewhere.origin == self.state.origin;
+        let own = elsewhere.site == self.state.site;
         self.state.know(elsewhere);
         let RemoteChange::Promoted(promotion) = &elsewhere.deed else { return };
         let known = self.profile.iter().find(|known| known.contrast == promotion.contrast);

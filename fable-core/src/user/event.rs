@@ -5,10 +5,10 @@
 //!
 //! ```
 //! use fable_core::DecisionId;
-//! let id = DecisionId { user: 0xab, incarnation: 0, origin: 0, round: 17 };
+//! let id = DecisionId { user: 0xab, incarnation: 0, site: 0, round: 17 };
 //! assert_eq!(id.to_string(), "00000000000000ab-0-17");
 //! assert_eq!("00000000000000ab-0-17".parse(), Ok(id));
-//! let elsewhere = DecisionId { origin: 3, ..id };
+//! let elsewhere = DecisionId { site: 3, ..id };
 //! assert_eq!(elsewhere.to_string(), "00000000000000ab-0-3-17");
 //! ```
 
@@ -26,8 +26,8 @@ pub struct DecisionId {
     pub user: u64,
     /// How often the user had been forgotten.
     pub incarnation: u32,
-    /// The place that decided, see [`Settings::origin`](crate::Settings::origin).
-    pub origin: u32,
+    /// The place that decided, see [`Settings::site`](crate::Settings::site).
+    pub site: u32,
     /// The round, from 1.
     pub round: u32,
 }
@@ -35,8 +35,8 @@ pub struct DecisionId {
 impl fmt::Display for DecisionId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}-{}-", self.user, self.incarnation)?;
-        if self.origin != 0 {
-            write!(f, "{}-", self.origin)?;
+        if self.site != 0 {
+            write!(f, "{}-", self.site)?;
         }
         write!(f, "{}", self.round)
     }
@@ -50,7 +50,7 @@ pub struct ParseDecisionIdError;
 impl fmt::Display for ParseDecisionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "a decision id is 16 hexadecimal digits, the incarnation, the origin unless it is 0, and the round, joined with '-'",
+            "a decision id is 16 hexadecimal digits, the incarnation, the site unless it is 0, and the round, joined with '-'",
         )
     }
 }
@@ -73,11 +73,11 @@ impl FromStr for DecisionId {
             let plain = user.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             let user = u64::from_str_radix(user, 16).ok().filter(|_| plain)?;
             let (incarnation, third) = (number(parts.next()?)?, number(parts.next()?)?);
-            let (origin, round) = match parts.next() {
+            let (site, round) = match parts.next() {
                 None => (0, third),
-                Some(round) => (Some(third).filter(|origin| *origin != 0)?, number(round)?),
+                Some(round) => (Some(third).filter(|site| *site != 0)?, number(round)?),
             };
-            parts.next().is_none().then_some(Self { user, incarnation, origin, round })
+            parts.next().is_none().then_some(Self { user, incarnation, site, round })
         })();
         parsed.ok_or(ParseDecisionIdError)
     }
@@ -132,7 +132,7 @@ pub enum Event {
         /// Where.
         context: Context,
         /// When, in the caller's unit.
-        at: u32,
+        time: u32,
         /// The coins that were tossed for it.
         coins: Probes,
     },
@@ -178,9 +178,9 @@ pub enum Event {
         guarantee_fingerprint: u32,
     },
     /// The place that decides from here on; before the first decision of an incarnation, and never for place 0.
-    Origin {
-        /// Its number, see [`Settings::origin`](crate::Settings::origin).
-        origin: u32,
+    Site {
+        /// Its number, see [`Settings::site`](crate::Settings::site).
+        site: u32,
     },
     /// The user wishes something, or does not any more.
     UserRule {
@@ -220,8 +220,8 @@ mod tests {
         ] {
             assert_eq!(text.parse::<DecisionId>(), Err(ParseDecisionIdError), "{text}");
         }
-        for origin in [0, 1, u32::MAX] {
-            let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, origin, round: u32::MAX };
+        for site in [0, 1, u32::MAX] {
+            let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, site, round: u32::MAX };
             assert_eq!(id.to_string().parse(), Ok(id));
         }
     }

@@ -123,7 +123,7 @@ impl<T: Scalar> User<'_, T> {
         let pending = *self.memory.view().settled_or_waiting(self.state().round_of(id)?)?;
         let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
         let feasible = Feasible::from_set(catalog, self.state().permissions).map_err(UserError::Feasible)?;
-        let request = Request { defaults, at: pending.at, ..Request::new(&context, &feasible) };
+        let request = Request { defaults, time: pending.time, ..Request::new(&context, &feasible) };
         if let Some(other) = other {
             self.admit_action(&context, other)?;
         }

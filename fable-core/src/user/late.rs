@@ -43,7 +43,7 @@ pub(crate) struct Pending<T> {
     pub(crate) context: Context,
     pub(crate) baseline: T,
     pub(crate) round: u32,
-    pub(crate) at: u32,
+    pub(crate) time: u32,
     pub(crate) action: Action,
     pub(crate) wait: Wait,
     /// Contrasts whose last coin was tossed for this decision.
@@ -56,7 +56,7 @@ impl<T: Scalar> Pending<T> {
         context: Context::EMPTY,
         baseline: T::ZERO,
         round: 0,
-        at: 0,
+        time: 0,
         action: Action(0),
         wait: Wait::Waiting,
         coins: ContrastSet::EMPTY,
@@ -78,8 +78,8 @@ impl From<Due> for Event {
 
 impl<T: Scalar> User<'_, T> {
     /// The decisions that still wait for their reward at time `now`, oldest first.
-    pub fn waiting(&self, now: u32) -> impl Iterator<Item = DecisionId> {
-        let waits = move |pending: &&Pending<T>| pending.wait == Wait::Waiting && !self.is_due(pending, now);
+    pub fn waiting(&self, time: u32) -> impl Iterator<Item = DecisionId> {
+        let waits = move |pending: &&Pending<T>| pending.wait == Wait::Waiting && !self.is_due(pending, time);
         self.memory.view().ring().filter(waits).map(|pending| self.id(pending.round))
     }
 
@@ -87,7 +87,7 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// `None` when no deadline has passed, and when none is worth recording: without imputation a deadline in rounds is
     /// known from the rounds alone, unless a coin waits with the decision.
-    pub(super) fn due(&self, now: u32) -> Option<Due> {
+    pub(super) fn due(&self, time: u32) -> Option<Due> {
         let (deadline, expiry) = (self.policy.settings().deadline, self.policy.settings().expiry);
         let known = matches!((deadline, expiry), (Deadline::Rounds(_), Expiry::Nothing));
         if matches!(deadline, Deadline::None) || known && !cfg!(feature = "adapt") {
@@ -95,7 +95,7 @@ impl<T: Scalar> User<'_, T> {
         }
         let worth = |pending: &Pending<T>| !cfg!(feature = "adapt") || !known || !pending.coins.is_empty();
         let due = |pending: &&Pending<T>| {
-            pending.wait == Wait::Waiting && self.is_due(pending, now) && worth(pending)
+            pending.wait == Wait::Waiting && self.is_due(pending, time) && worth(pending)
         };
         self.memory
             .view()
@@ -122,21 +122,21 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// A vacant user; nothing has changed then.
-    pub fn expire(&mut self, now: u32) -> Result<u32, UserError> {
+    pub fn expire(&mut self, time: u32) -> Result<u32, UserError> {
         self.admit()?;
         let mut expired = 0;
-        while let Some(due) = self.due(now) {
+        while let Some(due) = self.due(time) {
             self.end(due)?;
             expired += 1;
         }
         Ok(expired)
     }
 
-    pub(super) fn is_due(&self, pending: &Pending<T>, now: u32) -> bool {
+    pub(super) fn is_due(&self, pending: &Pending<T>, time: u32) -> bool {
         match self.policy.settings().deadline {
             Deadline::None => false,
             Deadline::Rounds(rounds) => self.state().round.saturating_sub(pending.round) > rounds,
-            Deadline::Time(time) => now.saturating_sub(pending.at) > time,
+            Deadline::Time(limit) => time.saturating_sub(pending.time) > limit,
         }
     }
 }
@@ -191,7 +191,7 @@ impl State {
     pub(super) fn round_of(&self, id: DecisionId) -> Result<u32, UserError> {
         if id.user != self.user || id.incarnation != self.incarnation {
             Err(UserError::UnknownDecision)
-        } else if id.origin != self.origin {
+        } else if id.site != self.site {
             Err(UserError::DecidedElsewhere)
         } else {
             Ok(id.round)

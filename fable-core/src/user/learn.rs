@@ -153,8 +153,8 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// As for [`feedback`](Self::feedback); a decision whose deadline has passed by then is expired.
-    pub fn feedback_at(&mut self, id: DecisionId, reward: f64, now: u32) -> Result<Update<T>, UserError> {
-        self.feedback_weighted(id, reward, 1.0, now)
+    pub fn feedback_at(&mut self, id: DecisionId, reward: f64, time: u32) -> Result<Update<T>, UserError> {
+        self.feedback_weighted(id, reward, 1.0, time)
     }
 
     /// The same with a weight: a reward that counts more or less than another ends the guarantee of promotions.
@@ -166,11 +166,11 @@ impl<T: Scalar> User<'_, T> {
         id: DecisionId,
         reward: f64,
         weight: f32,
-        now: u32,
+        time: u32,
     ) -> Result<Update<T>, UserError> {
-        let round = self.rewardable(id, now)?;
+        let round = self.rewardable(id, time)?;
         let update = self.feedback_lesson(round, reward, weight)?.learn();
-        self.follow_up(Some(round), now);
+        self.follow_up(Some(round), time);
         Ok(update)
     }
 
@@ -189,9 +189,9 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// The round of a decision that still waits at time `now`.
-    pub(super) fn rewardable(&self, id: DecisionId, now: u32) -> Result<u32, UserError> {
+    pub(super) fn rewardable(&self, id: DecisionId, time: u32) -> Result<u32, UserError> {
         let round = self.state().round_of(id)?;
-        if self.is_due(self.memory.view().find(round)?, now) {
+        if self.is_due(self.memory.view().find(round)?, time) {
             Err(UserError::ExpiredDecision)
         } else {
             Ok(round)

@@ -23,8 +23,8 @@
 //! ```
 
 use super::late::Pending;
-use super::origin::Merged;
 use super::promotion::Promotion;
+use super::site::Merged;
 use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Layout, Storage};
@@ -39,7 +39,7 @@ pub struct State {
     pub(crate) user: u64,
     pub(crate) incarnation: u32,
     /// The place that decides; 0 until the first decision.
-    pub(crate) origin: u32,
+    pub(crate) site: u32,
     pub(crate) round: u32,
     /// What has happened here in this incarnation, counted.
     pub(crate) events: u32,
@@ -70,7 +70,7 @@ impl State {
         fingerprint: 0,
         user: 0,
         incarnation: 0,
-        origin: 0,
+        site: 0,
         round: 0,
         events: 0,
         observations: 0,

@@ -392,7 +392,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
             (self.forward.context(&pending.context), self.forward.action(pending.action))
         else {
             slot.context = Context::blank(self.new.catalog());
-            (slot.round, slot.at, slot.wait) = (pending.round, pending.at, Wait::Expired);
+            (slot.round, slot.time, slot.wait) = (pending.round, pending.time, Wait::Expired);
             (slot.baseline, slot.action, slot.coins) = (T::ZERO, Action(0), ContrastSet::EMPTY);
             return false;
         };

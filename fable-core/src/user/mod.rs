@@ -2,7 +2,7 @@
 //!
 //! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins), `late` (decisions that
 //! wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `trial` (what coins show) and `assess`,
-//! `promote`, `explain`; `origin`, `elsewhere` and `merge` (one user at several places); `migrate`
+//! `promote`, `explain`; `site`, `elsewhere` and `merge` (one user at several places); `migrate`
 //! (one user under several catalogs).
 
 mod assess;
@@ -23,12 +23,12 @@ mod learner;
 pub mod merge;
 #[cfg(feature = "migrate")]
 mod migrate;
-mod origin;
 mod probe;
 mod promote;
 mod promotion;
 mod propensity;
 mod request;
+mod site;
 mod step;
 mod surprise;
 
@@ -50,11 +50,11 @@ pub use learner::{Learner, State};
 pub(crate) use learner::{Memory, View};
 #[cfg(feature = "migrate")]
 pub use migrate::{MigrateError, Migrated, Migration};
-pub use origin::MAX_SITES;
 pub use probe::{Probe, ProbeOutcome, ProbeOutcomes, Probes};
 pub use promote::is_promotion_check_due;
 pub use promotion::{Certifier, Promotion, Standing};
 pub use request::Request;
+pub use site::MAX_SITES;
 pub use step::Step;
 #[cfg(feature = "record")]
 pub(crate) use surprise::is_sound;
@@ -156,7 +156,7 @@ impl<'u, T: Scalar> User<'u, T> {
         DecisionId {
             user: self.memory.state.user,
             incarnation: self.memory.state.incarnation,
-            origin: self.place(),
+            site: self.place(),
             round,
         }
     }

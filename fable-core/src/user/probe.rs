@@ -188,9 +188,9 @@ impl<T: Scalar> User<'_, T> {
         let chances = self.chances(request, base, round)?;
         let (catalog, state) = (self.policy.catalog(), &self.memory.state);
         let (seed, rho) = (self.policy.settings().seed, self.policy.settings().probe);
-        let (user, incarnation, origin) = (state.user, state.incarnation, self.place());
+        let (user, incarnation, site) = (state.user, state.incarnation, self.place());
         let mut stream =
-            Key { seed, user, incarnation, origin, round, purpose: Purpose::ProbeOutcome }.stream();
+            Key { seed, user, incarnation, site, round, purpose: Purpose::ProbeOutcome }.stream();
         let (mut played, mut tossed) = (base, heapless::Vec::<(Chance, bool), MAX_COMPONENTS>::new());
         let values = catalog.values(base).unwrap_or_default();
         for (component, value) in (0_u8..).zip(&values) {

@@ -41,10 +41,10 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn propose_promotion(
         &mut self,
         contrasts: &ContrastSet,
-        at: u32,
+        time: u32,
         event: &mut Event,
     ) -> Result<bool, UserError> {
-        let promotion = self.next_promotion(contrasts, at)?;
+        let promotion = self.next_promotion(contrasts, time)?;
         if let Some(promotion) = promotion {
             *event = Event::Promotion(promotion);
         }
@@ -54,7 +54,7 @@ impl<T: Scalar> User<'_, T> {
     /// The promotion of the first of some declared contrasts that is decided now and not in the profile with this verdict.
     /// `None` when there is none, or no room for it: a profile with room for every declared contrast never fills up.
     #[inline(never)]
-    fn next_promotion(&mut self, contrasts: &ContrastSet, at: u32) -> Result<Option<Promotion>, UserError> {
+    fn next_promotion(&mut self, contrasts: &ContrastSet, time: u32) -> Result<Option<Promotion>, UserError> {
         if !cfg!(feature = "promote") {
             return Ok(None);
         }
@@ -66,7 +66,7 @@ impl<T: Scalar> User<'_, T> {
                 continue;
             }
             let by = if certified { Certifier::Probes } else { Certifier::Ellipsoid };
-            let promotion = self.promotion(contrast, by, at)?;
+            let promotion = self.promotion(contrast, by, time)?;
             let known = |known: &Promotion| {
                 known.contrast == contrast
                     && known.verdict == promotion.verdict
@@ -86,10 +86,10 @@ impl<T: Scalar> User<'_, T> {
     ///
     /// # Errors
     /// As for [`assess`](Self::assess); nothing has changed then.
-    pub fn promote(&mut self, at: u32) -> Result<u32, UserError> {
+    pub fn promote(&mut self, time: u32) -> Result<u32, UserError> {
         supported(cfg!(feature = "promote"))?;
         self.admit()?;
-        self.promote_all(&ContrastSet::FULL, at)
+        self.promote_all(&ContrastSet::FULL, time)
     }
 
     /// The declared contrasts that are looked at after a learned reward: all of them at a [look](is_promotion_check_due), otherwise those whose
@@ -104,9 +104,9 @@ impl<T: Scalar> User<'_, T> {
 
     /// Promotes what is decided now of some declared contrasts, and says how much that was.
     #[inline(never)]
-    pub(super) fn promote_all(&mut self, contrasts: &ContrastSet, at: u32) -> Result<u32, UserError> {
+    pub(super) fn promote_all(&mut self, contrasts: &ContrastSet, time: u32) -> Result<u32, UserError> {
         let mut promoted = 0;
-        while let Some(promotion) = self.next_promotion(contrasts, at)? {
+        while let Some(promotion) = self.next_promotion(contrasts, time)? {
             self.memory.promote(self.policy.catalog(), &promotion);
             promoted += 1;
         }
@@ -154,7 +154,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// How a contrast stands now, as an entry of the profile.
     #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
-    fn promotion(&mut self, contrast: u8, by: Certifier, at: u32) -> Result<Promotion, UserError> {
+    fn promotion(&mut self, contrast: u8, by: Certifier, time: u32) -> Result<Promotion, UserError> {
         if by == Certifier::Probes {
             supported(cfg!(feature = "probes"))?;
             let (trial, verdict) =
@@ -167,7 +167,7 @@ impl<T: Scalar> User<'_, T> {
                 valid,
                 by,
                 round: self.state().round,
-                at,
+                time,
                 evidence,
                 lower,
                 upper,
@@ -184,7 +184,7 @@ impl<T: Scalar> User<'_, T> {
             valid: now.valid,
             by,
             round: self.state().round,
-            at,
+            time,
             evidence: now.evidence,
             lower,
             upper,
@@ -206,7 +206,7 @@ impl<T: Scalar> User<'_, T> {
             Verdict::Against => upper < 0.0,
             Verdict::Open => false,
         };
-        let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
+        let now = self.promotion(promotion.contrast, promotion.by, promotion.time)?;
         // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded to `f32`.
         let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
         let scale = f64::from(upper - lower)
@@ -226,7 +226,7 @@ impl<T: Scalar> User<'_, T> {
     /// The same for a certificate: the coins are those of the state, and one made under another alpha has at least won something.
     fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "probes"))?;
-        let now = self.promotion(promotion.contrast, promotion.by, promotion.at)?;
+        let now = self.promotion(promotion.contrast, promotion.by, promotion.time)?;
         let account = self.account(usize::from(promotion.contrast)).ok_or(UserError::UnknownContrast)?;
         let [plus, minus] = account.wealth();
         let won = match promotion.verdict {

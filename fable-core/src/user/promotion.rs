@@ -52,7 +52,7 @@ pub struct Promotion {
     pub round: u32,
     /// The caller's time.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
-    pub at: u32,
+    pub time: u32,
     /// Evidence by then: rewards that bear on it, or coins.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,

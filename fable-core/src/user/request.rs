@@ -9,7 +9,7 @@ use crate::catalog::{Context, Feasible};
 /// let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
 /// let scores = [0.0; 18];
 /// let request = Request::new(&context, &all).with_defaults(&scores).at(1_700_000_000);
-/// assert_eq!(request.at, 1_700_000_000);
+/// assert_eq!(request.time, 1_700_000_000);
 /// # Ok::<(), fable_core::catalog::ContextError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +23,14 @@ pub struct Request<'r> {
     pub defaults: Option<&'r [f64]>,
     /// The caller's time, in a unit of its choice that never runs backwards (seconds, say). Only
     /// [`Deadline::Time`](crate::settings::Deadline) looks at it; 0 when there is no clock.
-    pub at: u32,
+    pub time: u32,
 }
 
 impl<'r> Request<'r> {
     /// A request with the catalog's own default score, at time 0.
     #[must_use]
     pub const fn new(context: &'r Context, feasible: &'r Feasible) -> Self {
-        Self { context, feasible, defaults: None, at: 0 }
+        Self { context, feasible, defaults: None, time: 0 }
     }
 
     /// The same with the default score of each action.
@@ -43,7 +43,7 @@ impl<'r> Request<'r> {
     /// The same at a time.
     #[must_use]
     pub const fn at(mut self, time: u32) -> Self {
-        self.at = time;
+        self.time = time;
         self
     }
 }

@@ -31,7 +31,7 @@ enum Effect<'s, T> {
         context: &'s Context,
         baseline: T,
         round: u32,
-        at: u32,
+        time: u32,
         action: Action,
         coins: &'s [Probe],
     },
@@ -68,7 +68,7 @@ impl<T: Scalar> User<'_, T> {
                     Effect::Learn(self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?) // it has weight
                 }
             }
-            Event::Decision { round, action, baseline, context, at, coins } => {
+            Event::Decision { round, action, baseline, context, time, coins } => {
                 self.admit_action(context, *action)?;
                 if *round != self.next_round()? {
                     return Err(UserError::OutOfOrder);
@@ -83,8 +83,8 @@ impl<T: Scalar> User<'_, T> {
                 }
                 self.admit_coins(&self.state().permissions, context, *action, coins)?;
                 let baseline = T::from_f64(*baseline);
-                let (round, at, action, memory) = (*round, *at, *action, self.memory.reborrow());
-                Effect::Enter { memory, catalog, context, baseline, round, at, action, coins }
+                let (round, time, action, memory) = (*round, *time, *action, self.memory.reborrow());
+                Effect::Enter { memory, catalog, context, baseline, round, time, action, coins }
             }
             Event::Feedback { round, reward, weight } => {
                 Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?)
@@ -116,14 +116,14 @@ impl<T: Scalar> User<'_, T> {
                 self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
                 Effect::Forget(self.memory.reborrow(), self.policy, *guarantee_fingerprint)
             }
-            Event::Origin { origin } => {
-                if *origin == 0 || self.state().round > 0 || self.state().origin != 0 {
+            Event::Site { site } => {
+                if *site == 0 || self.state().round > 0 || self.state().site != 0 {
                     return Err(UserError::SiteFixed);
                 }
-                if self.state().known_of(*origin) > 0 {
+                if self.state().known_of(*site) > 0 {
                     return Err(UserError::OwnSite);
                 }
-                Effect::Place(self.memory.state, *origin)
+                Effect::Place(self.memory.state, *site)
             }
             Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(UserError::Unsupported),
             Event::UserRule { code, stands } => {
@@ -164,7 +164,7 @@ impl<'s, T: Scalar> Step<'s, T> {
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
             Effect::Permit(state, set) => state.permit(set),
-            Effect::Enter { mut memory, catalog, context, baseline, round, at, action, coins } => {
+            Effect::Enter { mut memory, catalog, context, baseline, round, time, action, coins } => {
                 memory.state.round = round;
                 memory.state.count();
                 let probed = cfg!(feature = "probes");
@@ -174,7 +174,7 @@ impl<'s, T: Scalar> Step<'s, T> {
                         context: *context,
                         baseline,
                         round,
-                        at,
+                        time,
                         action,
                         wait: Wait::Waiting,
                         coins,
@@ -189,7 +189,7 @@ impl<'s, T: Scalar> Step<'s, T> {
             Effect::Forget(mut memory, policy, guarantee_fingerprint) => {
                 memory.forget(policy, guarantee_fingerprint)
             }
-            Effect::Place(state, origin) => state.origin = origin,
+            Effect::Place(state, site) => state.site = site,
             Effect::UserRule(mut memory, code, stands) if cfg!(feature = "rules") => {
                 memory.set_user_rule(code, stands)
             }

@@ -203,7 +203,7 @@ fn event() -> impl Strategy<Value = Event> {
             precision
         })),
         1 => (round(), action(), mostly(BASELINE), any_context(), any::<u32>(), coins())
-            .prop_map(|(round, action, baseline, context, at, coins)| Event::Decision { round, action, baseline, context, at, coins }),
+            .prop_map(|(round, action, baseline, context, at, coins)| Event::Decision { round, action, baseline, context, time: at, coins }),
         1 => (round(), mostly(REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
         2 => observation().prop_map(Event::Observation),
         1 => (observation(), any::<bool>(), mostly_share(), any::<[u32; 2]>())
@@ -213,7 +213,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (any::<u8>(), round(), any::<u32>(), any::<bool>()).prop_map(|(contrast, round, at, coins)| {
             let (verdict, valid, evidence) = (Verdict::For, true, 10);
             let by = if coins { Certifier::Probes } else { Certifier::Ellipsoid };
-            Event::Promotion(Promotion { contrast, verdict, valid, by, round, at, evidence, lower: 0.1, upper: 0.2 })
+            Event::Promotion(Promotion { contrast, verdict, valid, by, round, time: at, evidence, lower: 0.1, upper: 0.2 })
         }),
         1 => any::<u32>().prop_map(|guarantee_fingerprint| Event::Forget { guarantee_fingerprint }),
     ]
@@ -538,7 +538,7 @@ proptest! {
     #[test]
     fn arbitrary_keys(seed: u64, user: u64, incarnation: u32, round: u32, draw: u32) {
         for purpose in [Purpose::Decision, Purpose::Propensity(draw)] {
-            let key = Key { seed, user, incarnation, origin: 0, round, purpose };
+            let key = Key { seed, user, incarnation, site: 0, round, purpose };
             prop_assert!(key.stream().normal().is_finite());
         }
     }

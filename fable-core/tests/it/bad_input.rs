@@ -82,7 +82,7 @@ fn a_user_who_was_given_up_does_nothing() {
 }
 
 fn decided(round: u32, action: Action, baseline: f64, context: Context, coins: &[Probe]) -> Event {
-    Event::Decision { round, action, baseline, context, at: 0, coins: coins.iter().copied().collect() }
+    Event::Decision { round, action, baseline, context, time: 0, coins: coins.iter().copied().collect() }
 }
 
 fn taken_back(observation: Observation) -> Event {
@@ -95,7 +95,7 @@ const UNFOUNDED: Promotion = Promotion {
     valid: true,
     by: Certifier::Ellipsoid,
     round: 3,
-    at: 0,
+    time: 0,
     evidence: 99,
     lower: 0.1,
     upper: 0.2,
@@ -148,7 +148,7 @@ fn every_fault_has_its_own_error() {
         (0..3).map(|_| ana.user().decide(&Request::new(&context, &all)).unwrap()).collect();
     ana.user().feedback(decisions[1].id, 0.5).unwrap();
     let before = ana.clone();
-    let next = DecisionId { user: 1, incarnation: 0, origin: 0, round: 4 };
+    let next = DecisionId { user: 1, incarnation: 0, site: 0, round: 4 };
     for id in [DecisionId { user: 2, ..next }, DecisionId { incarnation: 1, round: 2, ..next }] {
         assert_eq!(ana.user().feedback(id, 0.0), Err(UserError::UnknownDecision));
         assert_eq!(ana, before);

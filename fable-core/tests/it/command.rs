@@ -92,7 +92,7 @@ impl Deed {
     fn command(&self, now: u32) -> Command<'_> {
         match self {
             Self::Decide { context, feasible, defaults } => {
-                Command::decide(Request { context, feasible, defaults: defaults.as_deref(), at: now })
+                Command::decide(Request { context, feasible, defaults: defaults.as_deref(), time: now })
             }
             Self::Feedback { id, reward } => Command::feedback(*id, *reward).at(now),
             Self::Observe { context, action, reward } => Command::observe(context, *action, *reward).at(now),
@@ -109,7 +109,7 @@ impl Deed {
         match self {
             Self::Decide { context, feasible, defaults } => {
                 return user
-                    .decide(&Request { context, feasible, defaults: defaults.as_deref(), at: now })
+                    .decide(&Request { context, feasible, defaults: defaults.as_deref(), time: now })
                     .map(Some);
             }
             Self::Feedback { id, reward } => drop(user.feedback_at(*id, *reward, now)?),
@@ -421,7 +421,7 @@ fn promotions_follow_the_rewards_at_looks() {
             assert_eq!(ana, at_once, "{now}");
             promoted.extend((due > 0).then_some(now));
         }
-        let times: Vec<_> = ana.learner().profile().iter().map(|promotion| promotion.at).collect();
+        let times: Vec<_> = ana.learner().profile().iter().map(|promotion| promotion.time).collect();
         assert!(times.is_sorted() && times.iter().all(|at| promoted.contains(at)), "{times:?}");
     }
     assert!(!promoted.is_empty() && delayed > 0, "{promoted:?} {delayed}");
@@ -450,7 +450,7 @@ fn a_command_promotes_at_once() {
     let (mut verbs, mut steps) = (decided(&policy), decided(&policy));
     let mut command = Command::promote(7);
     steps.user().run(&mut command).unwrap();
-    assert!(command.applied() > 0 && steps.learner().profile().iter().all(|promotion| promotion.at == 7));
+    assert!(command.applied() > 0 && steps.learner().profile().iter().all(|promotion| promotion.time == 7));
     assert_eq!(verbs.user().promote(7), Ok(command.applied()));
     assert!(verbs.to_bytes() == steps.to_bytes());
     // A host's feedback, the verb of a user and the command promote at the same reward.

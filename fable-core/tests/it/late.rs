@@ -160,7 +160,7 @@ fn a_journal_is_replayed_under_any_deadline() {
     let mut ana = start(Settings::PAPER);
     let start_state = ana.learner().clone();
     let (context, all) = (Context::new(&MIXED, None, &[0.5, 0.5]).unwrap(), Feasible::all(&MIXED));
-    let id = |round| DecisionId { user: 7, incarnation: 0, origin: 0, round };
+    let id = |round| DecisionId { user: 7, incarnation: 0, site: 0, round };
     let mut journal = vec![];
     let mut record = |mut command: Command<'_>| {
         let mut user = ana.user();

@@ -103,13 +103,13 @@ fn tell<T: Scalar>(policy: &Policy<'_, T>, journal: &[Event]) -> JournalDigest {
 /// Somebody at a place where nothing has happened.
 fn elsewhere<'p, T: Scalar>(policy: &Policy<'p, T>) -> HostUser<'p, T> {
     let policy =
-        Policy::with_prior(policy.catalog(), Settings { origin: 99, ..*policy.settings() }, *policy.prior())
+        Policy::with_prior(policy.catalog(), Settings { site: 99, ..*policy.settings() }, *policy.prior())
             .unwrap();
     HostUser::new(&policy, "ana").unwrap()
 }
 
 fn at(settings: Settings<'static>, origin: u32) -> Policy<'static, f64> {
-    Policy::new(&TAU2, Settings { origin, ..settings }).unwrap()
+    Policy::new(&TAU2, Settings { site: origin, ..settings }).unwrap()
 }
 
 fn play<T: Scalar>(ana: &mut HostUser<'_, T>, events: &[Event]) -> Result<(), UserError> {
@@ -192,7 +192,7 @@ fn without_fading_merged_is_learned_in_one_place() {
     for seed in 0..12 {
         let settings = Settings { expiry: Expiry::Impute(-0.25), base_precision: Some(16.0), ..PROBING };
         let policies: Vec<_> = (0..3)
-            .map(|origin| Policy::<f64>::new(&MIXED, Settings { origin, ..settings }).unwrap())
+            .map(|origin| Policy::<f64>::new(&MIXED, Settings { site: origin, ..settings }).unwrap())
             .collect();
         let mut places: Vec<_> =
             policies.iter().zip(seed * 10..).map(|(policy, seed)| Place::new(policy, seed)).collect();
@@ -255,8 +255,8 @@ fn every_place_has_its_own_ids_and_draws() {
         let mut ana = HostUser::<f64>::new(&policy, "ana").unwrap();
         let ids: Vec<_> =
             (0..40).map(|_| ana.decide(&context, &all).unwrap()).map(|made| (made.id, made.action)).collect();
-        assert!(ids.iter().all(|(id, _)| id.origin == origin && id.to_string().parse() == Ok(*id)));
-        assert_eq!((ana.state().origin(), ana.user().place()), (origin, origin));
+        assert!(ids.iter().all(|(id, _)| id.site == origin && id.to_string().parse() == Ok(*id)));
+        assert_eq!((ana.state().site(), ana.user().place()), (origin, origin));
         ids.iter().map(|(_, action)| action.0).collect::<Vec<_>>()
     };
     let (zero, one, two) = (decide(0), decide(1), decide(2));
@@ -265,12 +265,12 @@ fn every_place_has_its_own_ids_and_draws() {
     // A place is recorded with the first decision, and not changed by other settings after that.
     let mut place = Place::new(&at(thompson, 3), 1);
     place.run(Command::decide(Request::new(&context, &all))).unwrap();
-    assert_eq!(place.journal[1], Event::Origin { origin: 3 });
+    assert_eq!(place.journal[1], Event::Site { site: 3 });
     let moved = at(thompson, 4);
     let mut again = HostUser::<f64>::new(&moved, "ana").unwrap();
     play(&mut again, &place.journal).unwrap();
-    assert_eq!(again.decide(&context, &all).unwrap().id.origin, 3);
-    let refused = |origin| HostUser::clone(&again).user().check(&Event::Origin { origin }).map(drop);
+    assert_eq!(again.decide(&context, &all).unwrap().id.site, 3);
+    let refused = |origin| HostUser::clone(&again).user().check(&Event::Site { site: origin }).map(drop);
     assert_eq!([0, 3, 4].map(refused), [Err(UserError::SiteFixed); 3]);
     // Whose decision it was learns the reward.
     let id = place.ana.user().id(1);
@@ -281,9 +281,9 @@ fn every_place_has_its_own_ids_and_draws() {
     assert_eq!(other, before);
     // After forgetting the place is recorded again.
     place.run(Command::forget()).unwrap();
-    assert_eq!((place.ana.state().origin(), place.ana.state().events()), (0, 0));
+    assert_eq!((place.ana.state().site(), place.ana.state().events()), (0, 0));
     place.run(Command::decide(Request::new(&context, &all))).unwrap();
-    assert_eq!((place.ana.state().origin(), place.ana.state().incarnation()), (3, 1));
+    assert_eq!((place.ana.state().site(), place.ana.state().incarnation()), (3, 1));
 }
 
 /// The wealth of a contrast is the product over the coins of all places, each with the m that was expected where it fell.
@@ -366,7 +366,7 @@ fn what_does_not_belong_together_is_refused() {
     assert!(missing > 0);
     assert_eq!(
         missing_events(&here.telling(), &[gap]),
-        Err(MergeError::Missing { origin: 1, events: missing })
+        Err(MergeError::Missing { site: 1, events: missing })
     );
 
     let refused = |telling: &JournalDigest, error| {
@@ -374,10 +374,10 @@ fn what_does_not_belong_together_is_refused() {
     };
     let mut impostor = Place::new(&policies[1], 77);
     (0..60).for_each(|_| impostor.step());
-    refused(&impostor.telling(), MergeError::Origin(1));
+    refused(&impostor.telling(), MergeError::Site(1));
     let mut same = Place::new(&policies[0], 77);
     (0..60).for_each(|_| same.step());
-    refused(&same.telling(), MergeError::Origin(0));
+    refused(&same.telling(), MergeError::Site(0));
     refused(&tell(&at(Settings { noise_variance: 0.5, ..PROBING }, 1), &[]), MergeError::Policy);
     let mut forgotten = Place::new(&policies[2], 8);
     (0..10).for_each(|_| forgotten.step());
@@ -392,7 +392,7 @@ fn what_does_not_belong_together_is_refused() {
     let mut user = here.ana.user();
     let known = user.state().known_of(1);
     let nothing = |origin, from, to| {
-        Event::Remote(RemoteEvent { origin, from, to, at: 0, deed: RemoteChange::Nothing })
+        Event::Remote(RemoteEvent { site: origin, from, to, time: 0, deed: RemoteChange::Nothing })
     };
     let mut refuse = |event: &Event, error| assert_eq!(user.check(event).map(drop), Err(error), "{event:?}");
     refuse(&nothing(1, known - 1, known + 1), UserError::KnownElsewhere);
@@ -402,7 +402,7 @@ fn what_does_not_belong_together_is_refused() {
     let context = TAU2.context(None, []).unwrap();
     let observation = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
     let deed = |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, coins };
-    let bad = |deed| Event::Remote(RemoteEvent { origin: 1, from: known, to: known + 1, at: 0, deed });
+    let bad = |deed| Event::Remote(RemoteEvent { site: 1, from: known, to: known + 1, time: 0, deed });
     refuse(&bad(deed(Observation { reward: 1.5, ..observation }, Probes::new())), UserError::Reward);
     refuse(
         &bad(deed(Observation { action: Action(99), ..observation }, Probes::new())),
@@ -466,10 +466,10 @@ fn by_time(places: &[Place<'_, f64>]) -> Vec<RemoteEvent> {
             &[place.telling()],
         )
         .unwrap();
-        assert!(told.iter().all(|told| told.origin == origin));
+        assert!(told.iter().all(|told| told.site == origin));
         all.extend(told);
     }
-    all.sort_by_key(|told| (told.at, told.origin, told.to));
+    all.sort_by_key(|told| (told.time, told.site, told.to));
     all
 }
 
@@ -495,7 +495,7 @@ fn with_fading_merged_is_the_replay_by_time() {
                     let known = tell(&policies[0], &journal);
                     let fresh = news_of(&known, &told);
                     let recorded = journal.iter().filter_map(|event| match event {
-                        Event::Remote(told) if told.origin != 0 => Some(told.clone()),
+                        Event::Remote(told) if told.site != 0 => Some(told.clone()),
                         _ => None,
                     });
                     recorded.chain(fresh).collect()

@@ -152,8 +152,8 @@ fn what_is_known_beside_the_numbers_goes_along() {
         (now.state().rounds(), now.state().observations(), user_hash("ana"))
     );
     assert_eq!(
-        (old.state().events(), old.state().origin(), old.state().incarnation()),
-        (now.state().events(), now.state().origin(), now.state().incarnation())
+        (old.state().events(), old.state().site(), old.state().incarnation()),
+        (now.state().events(), now.state().site(), now.state().incarnation())
     );
     assert_eq!(now.state().guarantee_fingerprint(), new.guarantee_fingerprint());
     let moved = |contrast: u8| [1, 2, 0][usize::from(contrast)];

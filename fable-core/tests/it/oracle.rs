@@ -145,7 +145,7 @@ fn choices_are_those_of_the_dense_draw<T: Scalar, const D: usize>(catalog: &Cata
 
         // The learner draws for the coordinates of the context's task, then for those of all tasks.
         let (round, purpose) = (decision.id.round, Purpose::Decision);
-        let mut stream = Key { seed, user: 1, incarnation: 0, origin: 0, round, purpose }.stream();
+        let mut stream = Key { seed, user: 1, incarnation: 0, site: 0, round, purpose }.stream();
         let (layout, mut normals) = (catalog.layout(), SVector::zeros());
         let own = context
             .task()

@@ -378,7 +378,7 @@ fn turning<T: Scalar>(seed: u64, tolerance: f64) -> u32 {
         let (preferred, expected) = (random.below(2) == 1, 0.2 * random.signed() as f32);
         let coins = Probes::from_slice(&[Probe { contrast: 0, expected }]).unwrap();
         let action = Action(u16::from(preferred));
-        let event = Event::Decision { round, action, baseline: 0.0, context, at: 0, coins };
+        let event = Event::Decision { round, action, baseline: 0.0, context, time: 0, coins };
         ana.user().check(&event).unwrap().apply();
         let reward = if preferred { liking } else { -liking } + 0.4 * random.signed();
         let id = ana.user().id(round);
@@ -423,7 +423,7 @@ fn over_all_sequences_of_coins_wealth_is_one_on_average() {
             let expected = (0.4 * sum as f32).clamp(-1.0, 1.0);
             let coins = Probes::from_slice(&[Probe { contrast: 0, expected }]).unwrap();
             let action = Action(u16::from(preferred));
-            let event = Event::Decision { round, action, baseline: 0.0, context, at: 0, coins };
+            let event = Event::Decision { round, action, baseline: 0.0, context, time: 0, coins };
             user.check(&event).unwrap().apply();
             let reward = [1.0, -0.5, 0.3, -1.0, 0.9][round as usize % 5];
             user.check(&Event::Feedback { round, reward, weight: 1.0 }).unwrap().apply();
@@ -528,8 +528,7 @@ fn propensities_are_the_frequencies_over_seeds() {
 
 #[test]
 fn the_stream_of_coins_is_pinned() {
-    let key =
-        Key { seed: 7, user: 0xab, incarnation: 1, origin: 0, round: 3, purpose: Purpose::ProbeOutcome };
+    let key = Key { seed: 7, user: 0xab, incarnation: 1, site: 0, round: 3, purpose: Purpose::ProbeOutcome };
     let mut stream = key.stream();
     let words: [u32; 6] = core::array::from_fn(|_| stream.word());
     assert_eq!(words, WORDS);

@@ -65,7 +65,7 @@ fn a_promotion_says_where_it_comes_from_and_touches_nothing_else() {
             valid: true,
             by: Certifier::Ellipsoid,
             round: 5,
-            at: 1_234,
+            time: 1_234,
             // Of four observations two use rigor 5 or 1 and two rigor 3; the same for steps.
             evidence: if RUBRIC.contrasts()[index].name.ends_with("5_over_1") { 200 } else { 300 },
             lower: now.lower as f32,
@@ -131,7 +131,7 @@ fn a_user_who_changes_her_mind() {
     let about: Vec<_> =
         ana.learner().profile().iter().copied().filter(|promotion| promotion.contrast == 0).collect();
     assert_eq!(about.len(), 1);
-    assert_eq!((about[0].verdict, about[0].at), (Verdict::Against, 2));
+    assert_eq!((about[0].verdict, about[0].time), (Verdict::Against, 2));
     assert_eq!(ana.user().standing(&about[0]), Ok(Standing::Holds));
     let mut prompt = String::new();
     ana.user().write_profile(&mut prompt).unwrap();
@@ -161,7 +161,7 @@ fn a_full_profile_takes_no_more() {
     }
     assert_eq!(ana.user().promote(5), Ok(1));
     assert_eq!(
-        (ana.learner().profile().len(), ana.learner().profile()[0].verdict, ana.learner().profile()[0].at),
+        (ana.learner().profile().len(), ana.learner().profile()[0].verdict, ana.learner().profile()[0].time),
         (1, Verdict::Against, 5)
     );
 }
@@ -176,7 +176,7 @@ fn sentences_are_the_catalogs_or_made_of_names() {
             valid: true,
             by: Certifier::Ellipsoid,
             round: 0,
-            at: 0,
+            time: 0,
             evidence: 0,
             lower: 0.0,
             upper: 0.0,
@@ -247,9 +247,9 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
     let event = Event::Promotion(honest);
     assert_eq!(later.user().check(&event).map(|_| ()), Err(UserError::NotPromoted));
     // The time is the caller's.
-    let event = Event::Promotion(Promotion { at: 77, ..honest });
+    let event = Event::Promotion(Promotion { time: 77, ..honest });
     ana.user().check(&event).unwrap().apply();
-    assert_eq!(ana.learner().profile(), [Promotion { at: 77, ..honest }]);
+    assert_eq!(ana.learner().profile(), [Promotion { time: 77, ..honest }]);
 }
 
 /// Check, store, apply.

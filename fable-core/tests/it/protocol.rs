@@ -19,9 +19,9 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
             Request::Onboard { response: 1.0, precision: 4.0 },
             [write_entry(24, 1.0), write_entry(300, -1.0)].concat(),
         ),
-        (Request::Decide { context: coding.clone(), at: 1_700_000_000 }, vec![]),
-        (Request::Decide { context: nowhere.clone(), at: 0 }, 0x3_ffff_u32.to_le_bytes().to_vec()),
-        (Request::Feedback { incarnation: 2, round: 300, reward: 0.5, weight: 1.0, now: 0 }, vec![]),
+        (Request::Decide { context: coding.clone(), time: 1_700_000_000 }, vec![]),
+        (Request::Decide { context: nowhere.clone(), time: 0 }, 0x3_ffff_u32.to_le_bytes().to_vec()),
+        (Request::Feedback { incarnation: 2, round: 300, reward: 0.5, weight: 1.0, time: 0 }, vec![]),
         (Request::Observe { context: coding.clone(), action: 179, reward: -1.0, weight: 0.5 }, vec![]),
         (
             Request::Unlearn {
@@ -41,9 +41,9 @@ fn requests() -> Vec<(Request, Vec<u8>)> {
         (Request::Assess { contrast: 5 }, vec![]),
         (Request::Compare { context: nowhere, prefer: 1, over: 2, total: true }, vec![]),
         (Request::Profile { index: 3 }, vec![]),
-        (Request::Promote { at: 9 }, vec![]),
+        (Request::Promote { time: 9 }, vec![]),
         (Request::Statistics, vec![]),
-        (Request::Expire { now: 10 }, vec![]),
+        (Request::Expire { time: 10 }, vec![]),
         (Request::Snapshot { offset: 256 }, vec![]),
         (Request::Stage { offset: 512 }, vec![0, 1, 2, 0]),
         (Request::Commit { length: 2048 }, vec![]),
@@ -95,7 +95,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         ring: 8,
         user: 0x1112_1314_1516_1718,
         incarnation: 1,
-        origin: 3,
+        site: 3,
         rounds: 1000,
         observations: 999,
     };
@@ -119,7 +119,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         valid: true,
         by: Certifier::Probes,
         round: 100,
-        at: 7,
+        time: 7,
         evidence: 90,
         lower: 0.125,
         upper: 0.5,
@@ -245,7 +245,7 @@ fn the_longest_messages_fit() {
     let weight = f32::from_bits(u32::MAX);
     let longest: [(Request, usize); 5] = [
         (Request::Onboard { response: number, precision: number }, 240),
-        (Request::Decide { context: context.clone(), at: u32::MAX }, 128),
+        (Request::Decide { context: context.clone(), time: u32::MAX }, 128),
         (
             Request::Unlearn {
                 context: context.clone(),

@@ -524,12 +524,12 @@ fn the_longest_events_fit() {
         action: Action(179),
         baseline: 0.1,
         context,
-        at: u32::MAX,
+        time: u32::MAX,
         coins: Probes::new(),
     };
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };
     assert_eq!(encode_event(&feedback, &mut buffer).unwrap().len(), 15);
-    let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, origin: 0, round: u32::MAX };
+    let id = DecisionId { user: u64::MAX, incarnation: u32::MAX, site: 0, round: u32::MAX };
     assert!(id.to_string().len() <= 38);
 }

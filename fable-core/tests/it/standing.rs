@@ -271,7 +271,7 @@ fn no_event_gets_past_a_rule() {
         action: Action(action),
         baseline: 0.0,
         context,
-        at: 0,
+        time: 0,
         coins: fable_core::preference::Probes::new(),
     };
     assert_eq!(user.check(&decision(0)).map(|_| ()), Err(UserError::Forbidden));

@@ -206,7 +206,7 @@ impl Layout {
             let _ = most.push(Probe { contrast: 0, expected: 0.0 }); // more than there are components are no more
         }
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
-            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, at: 0, coins: most })
+            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, time: 0, coins: most })
         });
         let item = |len: usize| self.item(SEQUENCE_LEN + len + TICKET_LEN);
         let (decision, feedback) =

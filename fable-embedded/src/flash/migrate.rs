@@ -59,14 +59,14 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<(), FlashError> {
         let policy: &Policy<'_, T> = migration.new_policy();
-        let (user, promise, fresh) =
-            (new.state().user(), new.state().guarantee_fingerprint(), self.is_fresh());
+        let (user, guarantee_fingerprint) = (new.state().user(), new.state().guarantee_fingerprint());
+        let fresh = self.is_fresh();
         self.drop_priors(migration.old_policy()).await?;
         let slot = self.inactive();
         let len = self.write_snapshot(&new.bind(policy, workspace)?).await?;
         // The last request was made of another catalog: its answer means nothing any more.
         self.commit(Active { slot, len }, false, fresh, None).await?;
-        self.header = Header { promise, ..Header::new(Kind::Journal, policy, user, Q as u16) };
+        self.header = Header { guarantee_fingerprint, ..Header::new(Kind::Journal, policy, user, Q as u16) };
         let _ = self.renew().await; // committed is committed; `make_room` tries again
         Ok(())
     }

@@ -306,7 +306,9 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
                 let kept = self.keep.statistics().await.map_err(Into::into)?;
                 return Ok(Answer::Reply(reply::statistics(&self.user, frames, kept)));
             }
-            Request::Decide { context, at } => return self.choose_async(context, Some(*at), payload).await,
+            Request::Decide { context, time: at } => {
+                return self.choose_async(context, Some(*at), payload).await;
+            }
             Request::Recommend { context } => return self.choose_async(context, None, payload).await,
             request if changes(request) => return self.change_async(request, payload).await,
             request => return reply::question(&mut self.user, request),
@@ -326,7 +328,7 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
         let (context, feasible) = read_terms(&self.user, context, payload, &mut own)?;
         let defaults = (!own.is_empty()).then_some(own.as_slice());
         let request =
-            fable_core::Request { context: &context, feasible: &feasible, defaults, at: at.unwrap_or(0) };
+            fable_core::Request { context: &context, feasible: &feasible, defaults, time: at.unwrap_or(0) };
         if at.is_none() {
             let (action, score) = self.user.recommend(&request)?;
             let (action, baseline) = (action.0, score.to_f64());

@@ -167,7 +167,7 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         ring: short(user.capacity()),
         user: user.state().user(),
         incarnation: user.state().incarnation(),
-        origin: user.place(),
+        site: user.place(),
         rounds: user.state().rounds(),
         observations: user.state().observations(),
     }

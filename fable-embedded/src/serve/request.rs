@@ -116,7 +116,7 @@ pub(super) fn read_command<'c, T: Scalar>(
         Request::Onboard { response, precision } => {
             Command::event(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
         }
-        Request::Feedback { incarnation, round, reward, weight, now } => {
+        Request::Feedback { incarnation, round, reward, weight, time: now } => {
             let id = DecisionId { incarnation: *incarnation, ..user.id(*round) };
             Command::feedback(id, *reward).weighted(*weight).at(*now)
         }
@@ -131,8 +131,8 @@ pub(super) fn read_command<'c, T: Scalar>(
                 (Observation { context, action, baseline, reward, weight }, ContrastSet::from_words(*probed));
             Command::unlearn(observation, *imputed, *kept, probed)
         }
-        Request::Promote { at } => Command::promote(*at),
-        Request::Expire { now } => Command::expire(*now),
+        Request::Promote { time: at } => Command::promote(*at),
+        Request::Expire { time: now } => Command::expire(*now),
         Request::UserRule { code, stands } => {
             Command::event(Event::UserRule { code: *code, stands: *stands })
         }

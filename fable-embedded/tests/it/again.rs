@@ -72,7 +72,7 @@ impl<'p> Board<'p> {
         }
         let posterior = self.learner.posterior();
         let packed = posterior.packed().iter().flat_map(|number| number.to_bits().to_le_bytes());
-        let counts = [self.learner.incarnation(), self.learner.rounds(), self.learner.observations()];
+        let counts = [self.learner.state().incarnation(), self.learner.state().rounds(), self.learner.state().observations()];
         packed.chain(counts.into_iter().flat_map(u32::to_le_bytes)).collect()
     }
 }
@@ -90,7 +90,7 @@ fn lived<'p>(policy: &'p Policy<'static, f32>, events: u32, strict: bool) -> Boa
     let mut board = Board::start(policy, store.into_flash(), layout);
     let (context, all) = (context(), Feasible::all(&TINY));
     while board.store.statistics().events < events {
-        let (action, reward) = if board.learner.observations().is_multiple_of(2) {
+        let (action, reward) = if board.learner.state().observations().is_multiple_of(2) {
             (Action(1), 0.25)
         } else {
             (Action(0), -0.5)
@@ -122,16 +122,16 @@ fn requests() -> Vec<(Request, Vec<u8>, bool)> {
         probed: [0, 0],
     };
     vec![
-        (Request::Decide { context: place.clone(), at: 2 }, vec![], true),
+        (Request::Decide { context: place.clone(), time: 2 }, vec![], true),
         // Three expiries, other permissions, and the decision.
-        (Request::Decide { context: place.clone(), at: 50 }, write_feasible(&some).flatten().collect(), true),
-        (Request::Feedback { incarnation: 0, round: 2, reward: 0.5, weight: 1.0, now: 3 }, vec![], false),
+        (Request::Decide { context: place.clone(), time: 50 }, write_feasible(&some).flatten().collect(), true),
+        (Request::Feedback { incarnation: 0, round: 2, reward: 0.5, weight: 1.0, time: 3 }, vec![], false),
         (Request::Observe { context: place, action: 2, reward: -0.25, weight: 0.5 }, vec![], false),
         (unlearn, vec![], true),
         (Request::Onboard { response: 1.0, precision: 4.0 }, write_entry(0, 1.0).to_vec(), true),
         (Request::UserRule { code: never, stands: true }, vec![], true),
-        (Request::Promote { at: 9 }, vec![], true),
-        (Request::Expire { now: 60 }, vec![], true),
+        (Request::Promote { time: 9 }, vec![], true),
+        (Request::Expire { time: 60 }, vec![], true),
         (Request::Forget, vec![], true),
     ]
 }
@@ -196,7 +196,7 @@ fn a_request_happens_once_though_the_power_fails_at_any_byte() {
 fn a_receipt_outlives_what_the_application_does() {
     let policy = policy();
     let mut board = lived(&policy, 4, false);
-    let decide = framed(5, &Request::Decide { context: WireContext::new(&context()), at: 2 }, &[]);
+    let decide = framed(5, &Request::Decide { context: WireContext::new(&context()), time: 2 }, &[]);
     let decided = board.ask(&decide);
     for turn in 0..200 {
         board.device(|device| block_on(device.observe_async(&context(), Action(0), 0.125)).unwrap());
@@ -206,7 +206,7 @@ fn a_receipt_outlives_what_the_application_does() {
         assert_eq!(board.ask(&decide), decided);
     }
     assert!(board.store.statistics().generation > 1, "the journal became a snapshot");
-    assert_eq!(board.learner.rounds(), 4);
+    assert_eq!(board.learner.state().rounds(), 4);
     // An application that forgets its user forgets that too.
     board.device(|device| block_on(device.forget_async()).unwrap());
     board = board.restart();

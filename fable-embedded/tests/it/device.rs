@@ -207,7 +207,7 @@ fn both_forms_of_a_device_leave_the_same_bytes() {
     for verb in &verbs {
         let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut blocking);
         let done = terms.perform(&mut device, verb);
-        let mut device = Device::new(other.with(&policy, &mut another).unwrap(), &mut store);
+        let mut device = Device::new(other.bind(&policy, &mut another).unwrap(), &mut store);
         let waits = waiting(device.user(), if let Verb::Feedback(back) = verb { *back } else { 0 });
         let expected = block_on(async {
             match verb {
@@ -245,7 +245,7 @@ fn a_layout_of_another_catalog_or_room_is_refused() {
     let region = store.flash().0.bytes().to_vec();
     let mut learner = vacant(&large);
     assert_eq!(store.restore(&large, &mut learner, &mut scratch(&large)), Err(refused));
-    assert!(learner.is_empty() && store.flash().0.bytes() == region);
+    assert!(learner.state().is_empty() && store.flash().0.bytes() == region);
     assert_eq!(
         store.append(&fable_core::journal::Event::Forget { guarantee_fingerprint: 0 }),
         Err(FlashError::Closed)

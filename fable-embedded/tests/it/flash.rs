@@ -160,7 +160,7 @@ fn after_forgetting_nothing_is_readable() {
         let (mut learner, mut workspace) = (learner, scratch(&life.policy));
         let user = learner.bind(&life.policy, &mut workspace).unwrap();
         block_on(Device::new(user, &mut store).forget_async()).unwrap();
-        assert_eq!((learner.incarnation(), learner.observations()), (1, 0));
+        assert_eq!((learner.state().incarnation(), learner.state().observations()), (1, 0));
         assert!(!remembers(store.flash().bytes(), &life, forget + 1));
         let flash = store.into_flash();
         assert!(flash.bytes()[3072..] == [0xff; 1024] || flash.bytes()[2048..3072] == [0xff; 1024]);
@@ -283,7 +283,7 @@ fn a_host_reads_the_state_and_replays_it() {
         }
     }
     assert_eq!(events.len(), store.statistics().events as usize);
-    let mut user = host.with(&life.policy, &mut workspace).unwrap();
+    let mut user = host.bind(&life.policy, &mut workspace).unwrap();
     for (index, event) in events.iter().enumerate() {
         let mut one = [0; MAX_EVENT_LEN];
         let length = block_on(store.read_event(u32::try_from(index).unwrap(), &mut one)).unwrap().unwrap();
@@ -361,13 +361,13 @@ fn a_device_with_which_nothing_has_happened_becomes_a_place_of_somebody() {
             staged(name, &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap()),
             Ok(())
         );
-        assert_eq!((learner.user(), store.header().unwrap().user), (user_hash(name), user_hash(name)));
+        assert_eq!((learner.state().user(), store.header().unwrap().user), (user_hash(name), user_hash(name)));
         let (again, restored) = restore(store.flash().clone(), &life.policy).unwrap();
-        assert_eq!((restored.user(), again.header().unwrap().user), (user_hash(name), user_hash(name)));
+        assert_eq!((restored.state().user(), again.header().unwrap().user), (user_hash(name), user_hash(name)));
     }
     life.perform(&mut store, &mut learner, &mut workspace, 0).unwrap();
     let refused = staged("eve", &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap());
-    assert_eq!((refused, learner.user()), (Err(FlashError::ForeignUser), user_hash("ana")));
+    assert_eq!((refused, learner.state().user()), (Err(FlashError::ForeignUser), user_hash("ana")));
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn the_longest_decision_is_stored() {
     block_on(device.run_async(&mut Command::event(all))).unwrap();
     for round in 1..=200 {
         let event =
-            Event::Decision { round, action, baseline: 0.5, context, at: u32::MAX, coins: coins.clone() };
+            Event::Decision { round, action, baseline: 0.5, context, time: u32::MAX, coins: coins.clone() };
         block_on(device.run_async(&mut Command::event(event))).unwrap();
     }
     assert_eq!(device.user().coins(device.user().id(200)).count(), coins.len());
@@ -474,7 +474,7 @@ fn both_forms_leave_the_same_bytes() {
     blocking.restore(&life.policy, &mut other, &mut workspace).unwrap();
     for (index, step) in life.steps.iter().enumerate() {
         life.perform(&mut store, &mut learner, &mut workspace, index).unwrap();
-        let mut user = other.with(&life.policy, &mut workspace).unwrap();
+        let mut user = other.bind(&life.policy, &mut workspace).unwrap();
         match step {
             Step::Event(event) => {
                 Device::new(user, &mut blocking).run(&mut Command::event(event.clone())).unwrap()

@@ -46,11 +46,11 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
         2 => {
             let words = (random.next_u32() & 0x3_ffff).to_le_bytes();
             return (
-                Request::Decide { context, at: round },
+                Request::Decide { context, time: round },
                 if round % 2 == 0 { words.to_vec() } else { vec![] },
             );
         }
-        3 => Request::Feedback { incarnation: random.next_u32() % 2, round, reward, weight: 1.0, now: 0 },
+        3 => Request::Feedback { incarnation: random.next_u32() % 2, round, reward, weight: 1.0, time: 0 },
         4 => Request::Observe { context, action, reward, weight: 0.5 },
         5 => Request::Unlearn {
             context,
@@ -66,9 +66,9 @@ fn request(random: &mut Xoshiro128PlusPlus) -> (Request, Vec<u8>) {
         7 => Request::Assess { contrast: random.next_u32() as u8 % 8 },
         8 => Request::Compare { context, prefer: action, over: 3, total: round > 20 },
         9 => Request::Profile { index: random.next_u32() as u16 % 4 },
-        10 => Request::Promote { at: round },
+        10 => Request::Promote { time: round },
         11 => Request::Statistics,
-        12 => Request::Expire { now: round },
+        12 => Request::Expire { time: round },
         13 => Request::Snapshot { offset: random.next_u32() % 3000 },
         14 => {
             let bytes = (0..below(random, 257)).map(|_| random.next_u32() as u8).collect();
@@ -90,7 +90,7 @@ fn look(user: &User<'_, f32>, all: bool) -> impl PartialEq + use<> {
         (0..8).flat_map(|component| (0..4).map(move |value| user.evidence(component, value))).collect();
     let waiting: Vec<DecisionId> = user.waiting(0).collect();
     let bytes = all.then(|| bytes(user.snapshot()));
-    (State::clone(user), packed, evidence, user.profile().to_vec(), waiting, bytes)
+    (*user.state(), packed, evidence, user.profile().to_vec(), waiting, bytes)
 }
 
 fn pelt(frames: u32, policy: &Policy<'static, f32>) {

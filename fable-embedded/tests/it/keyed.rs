@@ -9,7 +9,7 @@ const KEY: Key = Key::new(*b"what both have..");
 type Keyed<'s> = Server<'s, f32, Volatile>;
 
 fn decide() -> Request {
-    Request::Decide { context: WireContext::new(&nowhere()), at: 0 }
+    Request::Decide { context: WireContext::new(&nowhere()), time: 0 }
 }
 
 fn push(server: &mut Keyed<'_>, frame: &[u8]) -> Vec<u8> {
@@ -70,7 +70,7 @@ fn without_a_seal_nothing_is_answered_but_open() {
             Request::Assess { contrast: 0 },
             Request::Trial { contrast: 0 },
             Request::Profile { index: 0 },
-            Request::Promote { at: 0 },
+            Request::Promote { time: 0 },
             Request::Statistics,
             Request::Snapshot { offset: 0 },
             Request::Stage { offset: 0 },
@@ -79,7 +79,7 @@ fn without_a_seal_nothing_is_answered_but_open() {
             Request::Prior { next: false, offset: 0 },
             Request::CommitPrior { length: 0 },
             Request::UserRule { code: 1, stands: true },
-            Request::Expire { now: 9 },
+            Request::Expire { time: 9 },
             Request::Forget,
         ];
         for request in requests {
@@ -205,7 +205,7 @@ fn what_was_sent_before_is_refused() {
         for frame in &recorded {
             assert_eq!(plain(&push(server, frame)), Reply::Fault(Fault::Session));
         }
-        assert_eq!(server.device().user().rounds(), 0);
+        assert_eq!(server.device().user().state().rounds(), 0);
     });
 }
 
@@ -220,7 +220,7 @@ fn a_request_comes_again_in_another_session() {
         let mut server = Server::keyed(device, KEY, nonce);
         let session = open(&mut server, &KEY, 5);
         sent.push(answer(&session, &push(&mut server, &sealed(&session, 1, 77, &decide()))).1);
-        assert_eq!(server.device().user().rounds(), 1);
+        assert_eq!(server.device().user().state().rounds(), 1);
     }
     assert!(sent[0] == sent[1] && sent[1] == sent[2], "{sent:?}");
 }

@@ -336,7 +336,7 @@ fn going_on_survives_cuts() {
             let (mut store, mut learner, restored) = trial.restore(lost.clone()).unwrap();
             assert!(restored.rolled_back && !restored.torn && !restored.repaired);
             let (before, observations, mut workspace) =
-                (bytes(&learner), learner.observations(), scratch(&trial.life.policy));
+                (bytes(&learner), learner.state().observations(), scratch(&trial.life.policy));
             store.flash().seed(after);
             store.flash().cut_after(after);
             let mut device =
@@ -351,7 +351,7 @@ fn going_on_survives_cuts() {
             let (store, again, _) = trial.restore(flash).unwrap();
             // The event is the last thing that is written.
             assert!(
-                bytes(&again) == before || again.observations() == observations + 1,
+                bytes(&again) == before || again.state().observations() == observations + 1,
                 "page {page}, cut {after}"
             );
             trial.go_on(store, again);

@@ -186,14 +186,14 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
             block_on(store.start(catalog, settings, &mut learner, &mut workspace, draw))
                 .map(|policy| (policy, None))
         };
-        assert!(then.is_empty());
+        assert!(then.state().is_empty());
         (store, learner, started)
     };
     let blank = || Flash::new(1 + layout::<Flash>(2).region().len() / 1024);
 
     // A blank region becomes an installation of the new catalog.
     let (_, learner, started) = start(blank(), true, &NEXT);
-    assert_eq!((started.unwrap().1, learner.user()), (None, USER));
+    assert_eq!((started.unwrap().1, learner.state().user()), (None, USER));
 
     let (mut store, mut learner, started) = start(blank(), false, &TINY);
     let (old, _) = started.unwrap();
@@ -267,7 +267,7 @@ fn another_catalog_is_told_from_another_layout_other_settings_and_damage() {
     let restore = |flash: &Flash, layout: Layout, policy: &Policy<'static, f32>| {
         let (mut store, mut learner) = (FlashStore::new(flash.clone(), layout), vacant(policy));
         let restored = block_on(store.restore(policy, &mut learner, &mut scratch(policy)));
-        assert_eq!(restored.is_err(), learner.is_empty());
+        assert_eq!(restored.is_err(), learner.state().is_empty());
         restored.map(|_| ())
     };
     let noisy = Policy::new(&TINY, Settings { noise_variance: 1.0, ..*old.settings() }).unwrap();
@@ -348,7 +348,7 @@ fn a_prior_of_the_old_catalog_does_not_go_along() {
                     assert_eq!(block_on(store.prior(&new)).unwrap(), None);
                     assert_eq!(block_on(store.next_prior(&new)).unwrap(), None);
                     assert!(!AsyncKeep::outdated(&store));
-                    assert_eq!(learner.user(), USER);
+                    assert_eq!(learner.state().user(), USER);
                 }
                 flash = store.into_flash();
                 flash.power_on();

@@ -170,7 +170,7 @@ fn forgetting_goes_back_to_the_prior() {
     assert_eq!((board.kept(false), board.next()), (vec![], 4));
     board.play().unwrap(); // as before
     board = Board::start(&TAU2, board.store.into_flash()).map_err(|(error, _)| error).unwrap();
-    assert_eq!((board.learner.rounds(), board.policy.fingerprint()), (2, policy(&TAU2, 0).fingerprint()));
+    assert_eq!((board.learner.state().rounds(), board.policy.fingerprint()), (2, policy(&TAU2, 0).fingerprint()));
 
     let learned = bytes(&board.learner);
     board.forget().unwrap();
@@ -178,7 +178,7 @@ fn forgetting_goes_back_to_the_prior() {
     assert_eq!(board.play(), Err(FlashError::Outdated), "nothing happens under the old prior any more");
     board.go_on().unwrap();
     let fitted = policy(&TAU2, 4);
-    assert_eq!((board.policy.fingerprint(), board.learner.incarnation()), (fitted.fingerprint(), 1));
+    assert_eq!((board.policy.fingerprint(), board.learner.state().incarnation()), (fitted.fingerprint(), 1));
     // Of the user nothing is readable; the prior is not the user's.
     let (now, kept) = (bytes(&board.learner), prior(&TAU2, 4));
     let known =
@@ -206,7 +206,7 @@ fn forgetting_goes_back_to_the_prior() {
     board.forget().unwrap();
     assert!(!board.store.outdated());
     board.play().unwrap();
-    assert_eq!((board.learner.incarnation(), board.learner.rounds()), (2, 1));
+    assert_eq!((board.learner.state().incarnation(), board.learner.state().rounds()), (2, 1));
     // Removed: after the next forgetting the isotropic one counts.
     block_on(board.store.commit_prior(&board.policy, 0)).unwrap();
     assert_eq!((board.kept(false), board.next()), (prior(&TAU2, 4), 0));
@@ -236,7 +236,7 @@ fn a_snapshot_from_a_host_does_not_keep_the_next_user_from_beginning() {
     board.forget().unwrap();
     board.go_on().unwrap();
     assert_eq!(
-        (board.policy.fingerprint(), board.learner.incarnation()),
+        (board.policy.fingerprint(), board.learner.state().incarnation()),
         (policy(&TINY, 4).fingerprint(), 1)
     );
     board.play().unwrap();
@@ -256,7 +256,7 @@ fn who_has_not_begun_begins_from_it() {
         assert!(board.store.outdated());
         let board = Board::start(&TINY, board.store.into_flash()).map_err(|(error, _)| error).unwrap();
         assert_eq!(
-            (board.policy.fingerprint(), board.learner.incarnation()),
+            (board.policy.fingerprint(), board.learner.state().incarnation()),
             (policy(&TINY, 2).fingerprint(), 0)
         );
     }
@@ -421,7 +421,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
     if matches!(deed, Deed::Adopt) {
         board.forget().unwrap();
     }
-    let (state, incarnation) = (bytes(&board.learner), board.learner.incarnation());
+    let (state, incarnation) = (bytes(&board.learner), board.learner.state().incarnation());
     let flash = board.store.into_flash();
     for after in 0.. {
         // From a restart on where nothing has to be adopted, with the store as it is where something has.
@@ -463,7 +463,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
             Deed::Forget | Deed::Adopt => {
                 assert_eq!(next, waits);
                 let forgotten =
-                    board.learner.incarnation() == incarnation + u32::from(matches!(deed, Deed::Forget));
+                    board.learner.state().incarnation() == incarnation + u32::from(matches!(deed, Deed::Forget));
                 assert!(forgotten || (!done && bytes(&board.learner) == state), "{deed:?} {after}");
                 let prior = if forgotten { waits } else { began };
                 assert_eq!(
@@ -472,7 +472,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
                     "{deed:?} {after}"
                 );
                 if forgotten {
-                    let twin = twin(&board.policy, board.learner.incarnation());
+                    let twin = twin(&board.policy, board.learner.state().incarnation());
                     assert_eq!(bytes(&board.learner)[32..], twin.to_bytes()[32..]);
                 }
             }

@@ -21,11 +21,11 @@ fn nowhere() -> WireContext {
 }
 
 fn decide() -> Request {
-    Request::Decide { context: nowhere(), at: 0 }
+    Request::Decide { context: nowhere(), time: 0 }
 }
 
 fn feedback(round: u32) -> Request {
-    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0, now: 0 }
+    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0, time: 0 }
 }
 
 /// A body with a right checksum, stuffed.
@@ -124,7 +124,7 @@ fn a_request_that_comes_again_is_answered_again_and_not_executed() {
         assert_eq!(send!(server, frame), first);
         send!(server, b"noise\0");
     }
-    assert_eq!(server.device().user().rounds(), 1);
+    assert_eq!(server.device().user().state().rounds(), 1);
     assert!(matches!(send!(server, framed(6, &decide(), &[]))[0].1, Reply::Decided { round: 2, .. }));
     // Questions come between when a host has to find out who is there.
     send!(server, framed(7, &Request::Hello, &[]));
@@ -148,7 +148,7 @@ fn every_event_is_kept_before_it_is_applied() {
     send!(server, framed(2, &decide(), &[]));
     assert_eq!(server.device().keep().calls.len(), 3); // the permissions are the same
     send!(server, framed(3, &feedback(9), &[])); // not even proposed
-    let excessive = Request::Feedback { incarnation: 0, round: 1, reward: 2.0, weight: 1.0, now: 0 };
+    let excessive = Request::Feedback { incarnation: 0, round: 1, reward: 2.0, weight: 1.0, time: 0 };
     send!(server, framed(3, &excessive, &[])); // refused by the check
     assert_eq!(server.device().keep().calls.len(), 3);
     send!(server, framed(4, &Request::Forget, &[]));
@@ -177,7 +177,7 @@ fn a_full_journal_becomes_a_snapshot_first() {
     let mut server = server!(policy, learner, workspace, memory);
     assert!(matches!(send!(server, framed(1, &decide(), &[]))[0].1, Reply::Decided { round: 1, .. }));
     assert_eq!(server.device().keep().calls, ["append", "append", "make_room", "append"]);
-    assert_eq!((server.device().user().rounds(), server.device().keep().journal.len()), (1, 1));
+    assert_eq!((server.device().user().state().rounds(), server.device().keep().journal.len()), (1, 1));
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn every_refusal_has_its_number() {
 
     let elsewhere = WireContext::new(&Context::new(&AGENT, Some(3), &[0.0; 4]).unwrap());
     let signals = Some(Fault::from(ContextError::SignalCount { expected: 0 }));
-    assert_eq!(refuse(Request::Decide { context: elsewhere.clone(), at: 0 }, &[]), signals);
+    assert_eq!(refuse(Request::Decide { context: elsewhere.clone(), time: 0 }, &[]), signals);
     let feasible = |error| learner(UserError::Feasible(error));
     assert_eq!(refuse(decide(), &[0; 4]), feasible(FeasibleError::Empty));
     assert_eq!(refuse(decide(), &[255; 4]), feasible(FeasibleError::UnknownAction));
@@ -299,16 +299,16 @@ fn every_refusal_has_its_number() {
 
     assert_eq!(refuse(feedback(1), &[]), learner(UserError::UnknownDecision));
     assert_eq!(refuse(decide(), &[]), None);
-    let late = Request::Feedback { incarnation: 1, round: 1, reward: 0.5, weight: 1.0, now: 0 };
+    let late = Request::Feedback { incarnation: 1, round: 1, reward: 0.5, weight: 1.0, time: 0 };
     assert_eq!(refuse(late, &[]), learner(UserError::UnknownDecision));
-    let rewarded = |reward, weight| Request::Feedback { incarnation: 0, round: 1, reward, weight, now: 0 };
+    let rewarded = |reward, weight| Request::Feedback { incarnation: 0, round: 1, reward, weight, time: 0 };
     assert_eq!(refuse(rewarded(1.5, 1.0), &[]), learner(UserError::Reward));
     assert_eq!(refuse(rewarded(f64::NAN, 1.0), &[]), learner(UserError::Reward));
     assert_eq!(refuse(rewarded(0.5, 0.0), &[]), learner(UserError::Weight));
     assert_eq!(refuse(rewarded(0.5, 1.0), &[]), None);
     assert_eq!(refuse(rewarded(0.5, 1.0), &[]), learner(UserError::DuplicateFeedback));
     assert_eq!(refuse(decide(), &[]), None);
-    assert_eq!(refuse(Request::Expire { now: 100 }, &[]), None);
+    assert_eq!(refuse(Request::Expire { time: 100 }, &[]), None);
     assert_eq!(refuse(feedback(2), &[]), learner(UserError::ExpiredDecision));
 
     let observe = |action, reward| Request::Observe { context: nowhere(), action, reward, weight: 1.0 };
@@ -564,7 +564,7 @@ fn a_host_follows_the_coins() {
         let liked = TAU2.values(Action(action)).unwrap()[component] == prefer;
         let reward = if liked { 0.5 } else { -0.25 };
         assert_eq!(
-            ask(&Request::Feedback { incarnation: 0, round: *round, reward, weight: 1.0, now: 0 }),
+            ask(&Request::Feedback { incarnation: 0, round: *round, reward, weight: 1.0, time: 0 }),
             Reply::Done { count: *round }
         );
         for probe in probes.iter().filter(|probe| usize::from(probe.contrast) == contrast) {
@@ -621,7 +621,7 @@ fn a_host_follows_the_coins() {
     kept.restore(&policy, &memory.snapshot).unwrap();
     for record in &memory.journal {
         let event = fable_core::record::decode_event(&TAU2, record).unwrap();
-        kept.with(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
+        kept.bind(&policy, &mut workspace).unwrap().check(&event).unwrap().apply();
     }
     assert_eq!(kept, learner);
 }
@@ -718,7 +718,7 @@ fn an_application_and_a_host_share_one_user() {
         server.device().feedback(id, -0.25).unwrap();
         assert_eq!(send!(server, framed(4 * turn + 2, &decide(), &[])), sent, "not decided twice");
     }
-    assert_eq!((server.device().user().rounds(), server.device().user().observations()), (80, 80));
+    assert_eq!((server.device().user().state().rounds(), server.device().user().state().observations()), (80, 80));
     // What was kept is the state.
     let mut again = Tau2::new(&TAU2);
     again.restore(&policy, &memory.snapshot).unwrap();
@@ -744,7 +744,7 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
     for (action, reward) in rewards.clone().take(16) {
         device.observe(&contrast.context, action, reward).unwrap();
     }
-    assert_eq!((device.user().observations(), device.user().profile().len()), (16, 0));
+    assert_eq!((device.user().state().observations(), device.user().profile().len()), (16, 0));
     assert_eq!(device.keep().calls[15..], ["append", "append", "make_room"]); // the reward, and a promotion that was tried
     assert_eq!(device.observe(&contrast.context, contrast.prefer, 1.0), Err(StorageFault::Medium.into()));
     memory.fail = "";
@@ -752,13 +752,13 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
     for (action, reward) in rewards.take(16) {
         device.observe(&contrast.context, action, reward).unwrap();
     }
-    assert_eq!((device.user().observations(), device.user().profile().len()), (32, 1));
+    assert_eq!((device.user().state().observations(), device.user().profile().len()), (32, 1));
 }
 
 #[test]
 fn a_device_wants_a_learner_and_room_to_work() {
     let (policy, mut workspace) = (policy(), scratch());
-    assert!(Tau2::new(&TAU2).with(&policy, &mut workspace).is_err());
+    assert!(Tau2::new(&TAU2).bind(&policy, &mut workspace).is_err());
     let mut learner = started(&policy);
     assert!(learner.bind(&policy, &mut Workspace::<f32, _>::from_storage([0.0; 8])).is_err());
     let other = Policy::<f32>::new(&TAU2, Settings { noise_variance: 1.0, ..Settings::default() }).unwrap();
@@ -842,7 +842,7 @@ fn a_recommendation_keeps_nothing() {
     let all = Feasible::all(&TAU2);
     let context = TAU2.context(None, []).unwrap();
     let (mut twin, mut room) = (started(&policy), scratch());
-    let mut user = twin.with(&policy, &mut room).unwrap();
+    let mut user = twin.bind(&policy, &mut room).unwrap();
     let (best, score) = user.recommend(&fable_core::Request::new(&context, &all)).unwrap();
     assert_eq!(
         send!(server, framed(1, &ask, &[]))[0].1,

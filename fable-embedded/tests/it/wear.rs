@@ -115,7 +115,7 @@ fn the_wear_of_any_mixture_is_bounded() {
         let (request, payload): (Request, &[u8]) = match random >> 29 {
             0 => (Request::Stage { offset: 0 }, &[0; 200]),
             1 => (Request::Forget, &[]),
-            _ => (Request::Decide { context: context.clone(), at: 0 }, &[]),
+            _ => (Request::Decide { context: context.clone(), time: 0 }, &[]),
         };
         match board.ask(&request, payload) {
             Reply::Fault(fault) => {
@@ -148,7 +148,7 @@ fn an_application_says_how_many_requests_it_takes() {
     let (mut learner, mut workspace) = (wire::started(&policy), wire::scratch());
     let mut keep = Volatile::<0>::EMPTY;
     let mut server = server!(policy, learner, workspace, keep).limit(may);
-    let decide = Request::Decide { context: WireContext::new(&wire::nowhere()), at: 0 };
+    let decide = Request::Decide { context: WireContext::new(&wire::nowhere()), time: 0 };
     for turn in 1..=3 {
         let sent = send!(server, framed(turn, &decide, &[]));
         assert!(matches!(sent[0].1, Reply::Decided { .. }));

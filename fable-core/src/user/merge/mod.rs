@@ -20,7 +20,7 @@
 //! use fable_core::{Feasible, HostUser, Policy, Request, Settings};
 //!
 //! let home = Policy::<f32>::new(&TAU2, Settings::default())?;
-//! let phone = Policy::<f32>::new(&TAU2, Settings { origin: 1, ..Settings::default() })?;
+//! let phone = Policy::<f32>::new(&TAU2, Settings { site: 1, ..Settings::default() })?;
 //! let (mut ana, mut there) = (HostUser::<f32>::new(&home, "ana")?, HostUser::<f32>::new(&phone, "ana")?);
 //! let mut tellers = [JournalReader::new(&ana.user()), JournalReader::new(&there.user())];
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
@@ -30,7 +30,7 @@
 //!     step.apply();
 //! }
 //! let id = command.decision(&there.user()).unwrap().id;
-//! assert_eq!((id.origin, id.round), (1, 1));
+//! assert_eq!((id.site, id.round), (1, 1));
 //! there.feedback(id, 0.5)?;
 //! tellers[1].take(&Event::Feedback { round: 1, reward: 0.5, weight: 1.0 });
 //!
@@ -64,11 +64,11 @@ pub enum MergeError {
     /// One of them is of another incarnation: the user was forgotten in between.
     Incarnation,
     /// Two journals of the same place differ.
-    Origin(u32),
+    Site(u32),
     /// Events of a place that nobody has any more.
     Missing {
         /// The place.
-        origin: u32,
+        site: u32,
         /// How many.
         events: u32,
     },
@@ -91,13 +91,13 @@ impl fmt::Display for MergeError {
             Self::Incarnation => {
                 f.write_str("the journals are of different incarnations: the user was forgotten in between")
             }
-            Self::Origin(origin) => {
-                write!(f, "two journals of place {origin} differ; every place needs a number of its own")
+            Self::Site(site) => {
+                write!(f, "two journals of place {site} differ; every place needs a number of its own")
             }
-            Self::Missing { origin, events } => {
+            Self::Missing { site, events } => {
                 write!(
                     f,
-                    "{events} events of place {origin} are missing: they became part of a snapshot before they were merged"
+                    "{events} events of place {site} are missing: they became part of a snapshot before they were merged"
                 )
             }
             Self::Beginning { events } => {
@@ -130,7 +130,7 @@ pub const fn fades(settings: &Settings<'_>) -> bool {
 
 /// What one journal says about one place.
 struct Stream<'t> {
-    origin: u32,
+    site: u32,
     first: u32,
     end: u32,
     clock: u32,
@@ -140,17 +140,16 @@ struct Stream<'t> {
 impl JournalDigest {
     /// What it says about its own place and about others.
     fn streams(&self) -> Vec<Stream<'_>> {
-        let Self { origin, first, end, clock, .. } = *self;
-        let mut streams =
-            alloc::vec![Stream { origin, first, end, clock, deeds: self.deeds.iter().collect() }];
+        let Self { site, first, end, clock, .. } = *self;
+        let mut streams = alloc::vec![Stream { site, first, end, clock, deeds: self.deeds.iter().collect() }];
         for told in &self.others {
-            let place = streams.iter().position(|stream| stream.origin == told.origin).unwrap_or_else(|| {
-                let (origin, first) = (told.origin, self.before_of(told.origin));
-                streams.push(Stream { origin, first, end: first, clock: 0, deeds: Vec::new() });
+            let place = streams.iter().position(|stream| stream.site == told.site).unwrap_or_else(|| {
+                let (site, first) = (told.site, self.before_of(told.site));
+                streams.push(Stream { site, first, end: first, clock: 0, deeds: Vec::new() });
                 streams.len() - 1
             });
             if let Some(stream) = streams.get_mut(place) {
-                (stream.end, stream.clock) = (told.to, told.at);
+                (stream.end, stream.clock) = (told.to, told.time);
                 if told.deed != RemoteChange::Nothing {
                     stream.deeds.push(told);
                 }
@@ -169,7 +168,7 @@ fn agree(one: &RemoteEvent, other: &RemoteEvent) -> bool {
         }
         deed => deed,
     };
-    (one.to, one.at, left(&one.deed)) == (other.to, other.at, left(&other.deed))
+    (one.to, one.time, left(&one.deed)) == (other.to, other.time, left(&other.deed))
 }
 
 /// The round of the last such reward that is known and was not taken back; 0 when there is none.
@@ -205,10 +204,10 @@ pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Ve
             return Err(MergeError::Incarnation);
         }
         for stream in telling.streams() {
-            let origin = stream.origin;
-            let place = known.iter().position(|known| known.origin == origin).unwrap_or_else(|| {
-                let first = here.before_of(origin);
-                known.push(Stream { origin, first, end: first, clock: 0, deeds: Vec::new() });
+            let site = stream.site;
+            let place = known.iter().position(|known| known.site == site).unwrap_or_else(|| {
+                let first = here.before_of(site);
+                known.push(Stream { site, first, end: first, clock: 0, deeds: Vec::new() });
                 known.len() - 1
             });
             let Some(mine) = known.get_mut(place) else { continue };
@@ -223,11 +222,11 @@ pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Ve
                     _ => break false,
                 }
             };
-            if !same || (origin == here.origin && stream.end > mine.end) {
-                return Err(MergeError::Origin(origin));
+            if !same || (site == here.site && stream.end > mine.end) {
+                return Err(MergeError::Site(site));
             }
             if stream.first > mine.end {
-                return Err(MergeError::Missing { origin, events: stream.first - mine.end });
+                return Err(MergeError::Missing { site, events: stream.first - mine.end });
             }
             let before = mine.end;
             for deed in stream.deeds.iter().filter(|deed| deed.to > before) {
@@ -241,10 +240,10 @@ pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Ve
             }
             if stream.end > mine.end {
                 news.push(RemoteEvent {
-                    origin,
+                    site,
                     from: mine.end,
                     to: stream.end,
-                    at: stream.clock,
+                    time: stream.clock,
                     deed: RemoteChange::Nothing,
                 });
                 mine.end = stream.end;

@@ -12,7 +12,7 @@ pub struct JournalDigest {
     pub(super) fingerprint: u64,
     pub(super) incarnation: u32,
     /// The place.
-    pub origin: u32,
+    pub site: u32,
     /// Events before the journal begins, in this incarnation.
     pub first: u32,
     /// Events by its end.
@@ -52,13 +52,13 @@ impl JournalDigest {
 
     /// What is known of a place at the end.
     #[must_use]
-    pub fn known_of(&self, origin: u32) -> u32 {
-        let told = self.others.iter().rev().find(|told| told.origin == origin).map(|told| told.to);
-        told.unwrap_or_else(|| self.before_of(origin))
+    pub fn known_of(&self, site: u32) -> u32 {
+        let told = self.others.iter().rev().find(|told| told.site == site).map(|told| told.to);
+        told.unwrap_or_else(|| self.before_of(site))
     }
 
-    pub(super) fn before_of(&self, origin: u32) -> u32 {
-        self.before.iter().find(|(known, _)| *known == origin).map_or(0, |(_, events)| *events)
+    pub(super) fn before_of(&self, site: u32) -> u32 {
+        self.before.iter().find(|(known, _)| *known == site).map_or(0, |(_, events)| *events)
     }
 }
 
@@ -87,7 +87,7 @@ impl JournalReader {
     #[must_use]
     pub fn new<T: Scalar>(user: &User<'_, T>) -> Self {
         let view = user.memory.view();
-        let State { fingerprint, user: hash, incarnation, origin, events, round, .. } = *view.state;
+        let State { fingerprint, user: hash, incarnation, site, events, round, .. } = *view.state;
         let component = |coin: &Probe| {
             let contrast = user.policy.catalog().contrasts().get(usize::from(coin.contrast));
             contrast.and_then(Contrast::sides).map(|sides| sides.component)
@@ -110,27 +110,27 @@ impl JournalReader {
             user: hash,
             fingerprint,
             incarnation,
-            origin,
+            site,
             first: events,
             end: events,
             faded: false,
-            clock: view.ring().map(|pending| pending.at).max().unwrap_or(0),
+            clock: view.ring().map(|pending| pending.time).max().unwrap_or(0),
             deeds: Vec::new(),
             decided: Vec::new(),
             before: view.state.merged().collect(),
             others: Vec::new(),
         };
-        Self { telling, place: user.policy.settings().origin, decides: round > 0, open, learned: Vec::new() }
+        Self { telling, place: user.policy.settings().site, decides: round > 0, open, learned: Vec::new() }
     }
 
     /// Takes the next event of the journal.
     pub fn take(&mut self, event: &Event) {
         let deed = match event {
-            Event::Origin { origin } => {
-                self.telling.origin = *origin;
+            Event::Site { site } => {
+                self.telling.site = *site;
                 return;
             }
-            Event::Remote(told) if told.origin != self.telling.origin => {
+            Event::Remote(told) if told.site != self.telling.site => {
                 return self.telling.others.push(told.clone());
             }
             Event::Remote(own) => Some(own.deed.clone()),
@@ -141,9 +141,9 @@ impl JournalReader {
                 self.telling.faded = true;
                 None
             }
-            Event::Decision { round, action, baseline, context, at, coins } => {
+            Event::Decision { round, action, baseline, context, time, coins } => {
                 self.telling.decided.push(self.telling.end);
-                (self.decides, self.telling.clock) = (true, self.telling.clock.max(*at));
+                (self.decides, self.telling.clock) = (true, self.telling.clock.max(*time));
                 let (context, action, baseline) = (*context, *action, *baseline);
                 let observation = Observation { context, action, baseline, reward: 0.0, weight: 1.0 };
                 self.open.push(Open { round: *round, observation, coins: coins.clone() });
@@ -172,14 +172,14 @@ impl JournalReader {
             }
             Event::Onboarding(statement) => Some(RemoteChange::Stated(statement.clone())),
             Event::Promotion(promotion) => {
-                self.telling.clock = self.telling.clock.max(promotion.at);
+                self.telling.clock = self.telling.clock.max(promotion.time);
                 Some(RemoteChange::Promoted(*promotion))
             }
         };
-        let JournalDigest { origin, end, clock, .. } = self.telling;
+        let JournalDigest { site, end, clock, .. } = self.telling;
         self.telling.end = end.saturating_add(1);
         if let Some(deed) = deed {
-            self.telling.deeds.push(RemoteEvent { origin, from: end, to: self.telling.end, at: clock, deed });
+            self.telling.deeds.push(RemoteEvent { site, from: end, to: self.telling.end, time: clock, deed });
         }
     }
 
@@ -205,7 +205,7 @@ impl JournalReader {
             user,
             fingerprint,
             incarnation: incarnation.saturating_add(1),
-            origin: 0,
+            site: 0,
             first: 0,
             end: 0,
             faded: false,
@@ -223,11 +223,11 @@ impl JournalReader {
     /// At the end of the journal.
     #[must_use]
     pub fn finish(mut self) -> JournalDigest {
-        if self.telling.origin == 0 && !self.decides {
-            self.telling.origin = self.place;
+        if self.telling.site == 0 && !self.decides {
+            self.telling.site = self.place;
         }
-        let origin = self.telling.origin;
-        self.telling.deeds.iter_mut().for_each(|deed| deed.origin = origin);
+        let site = self.telling.site;
+        self.telling.deeds.iter_mut().for_each(|deed| deed.site = site);
         self.telling
     }
 }

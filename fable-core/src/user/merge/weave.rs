@@ -76,23 +76,23 @@ fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[RemoteEvent])
     for event in journal {
         teller.take(event);
     }
-    let recorded = teller.telling.origin;
-    let place = teller.finish().origin;
+    let recorded = teller.telling.site;
+    let place = teller.finish().site;
     let mut strands = Vec::with_capacity(journal.len() + news.len() + 1);
     if recorded != place {
-        let woven = Interleaved { event: Event::Origin { origin: place }, position: None };
+        let woven = Interleaved { event: Event::Site { site: place }, position: None };
         strands.push(Strand { key: (0, 0, 0), woven });
     }
     let (mut clock, mut number, mut rewarded) = (0_u32, 0_u32, false);
     for (position, event) in journal.iter().enumerate() {
         let key = match event {
-            Event::Remote(told) if told.origin != place => (told.at, told.origin, told.to),
+            Event::Remote(told) if told.site != place => (told.time, told.site, told.to),
             event => {
-                if let Event::Decision { at, .. }
-                | Event::Promotion(Promotion { at, .. })
-                | Event::Remote(RemoteEvent { at, .. }) = event
+                if let Event::Decision { time, .. }
+                | Event::Promotion(Promotion { time, .. })
+                | Event::Remote(RemoteEvent { time, .. }) = event
                 {
-                    clock = clock.max(*at);
+                    clock = clock.max(*time);
                 }
                 number += 1;
                 (clock, place, number)
@@ -105,7 +105,7 @@ fn order<T: Scalar>(user: &User<'_, T>, journal: &[Event], news: &[RemoteEvent])
         rewarded = is_reward(event);
     }
     strands.extend(news.iter().map(|told| {
-        let (key, event) = ((told.at, told.origin, told.to), Event::Remote(told.clone()));
+        let (key, event) = ((told.time, told.site, told.to), Event::Remote(told.clone()));
         Strand { key, woven: Interleaved { event, position: None } }
     }));
     strands.sort_by_key(|strand| strand.key);
@@ -152,14 +152,14 @@ fn fit<T: Scalar>(user: &User<'_, T>, mut woven: Interleaved, learned: &[Learned
                 told.deed = RemoteChange::Nothing;
                 return Some(woven);
             }
-            if told.origin == user.state().origin() {
+            if told.site == user.state().site() {
                 (told.from, told.to) = (user.state().events(), user.state().events().saturating_add(1));
             }
         }
         Event::Promotion(promotion) => {
-            let (origin, from, at) = (user.state().origin(), user.state().events(), promotion.at);
+            let (site, from, time) = (user.state().site(), user.state().events(), promotion.time);
             let deed = RemoteChange::Promoted(*promotion);
-            woven.event = Event::Remote(RemoteEvent { origin, from, to: from.saturating_add(1), at, deed });
+            woven.event = Event::Remote(RemoteEvent { site, from, to: from.saturating_add(1), time, deed });
         }
         _ => {}
     }

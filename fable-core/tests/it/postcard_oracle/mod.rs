@@ -102,7 +102,7 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
                 statement.direction.entries().map(|(index, value)| (u16::try_from(index).unwrap(), value));
             Wire::Onboarding(entries.collect(), statement.response, statement.precision)
         }
-        Event::Decision { round, action, baseline, context, at, coins } => {
+        Event::Decision { round, action, baseline, context, time: at, coins } => {
             let (round, action, baseline, context, at) =
                 (*round, action.0, *baseline, Place::new(context), *at);
             if coins.is_empty() {
@@ -127,7 +127,7 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
                 Verdict::Open => 1,
                 Verdict::For => 2,
             };
-            let [a, b, c] = [promotion.round, promotion.at, promotion.evidence].map(u32::to_le_bytes);
+            let [a, b, c] = [promotion.round, promotion.time, promotion.evidence].map(u32::to_le_bytes);
             let counts = [a, b, c].concat().try_into().unwrap();
             let by = promotion.by == Certifier::Probes;
             Wire::Promotion(

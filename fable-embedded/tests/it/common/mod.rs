@@ -113,7 +113,7 @@ impl Life {
             } else if index == stage {
                 let mut other = vacant(&policy);
                 other.start(&policy, USER).unwrap();
-                let mut user = other.with(&policy, &mut workspace).unwrap();
+                let mut user = other.bind(&policy, &mut workspace).unwrap();
                 for round in 0..20 {
                     let event = ordinary(&mut user, round * 3 + 1);
                     user.check(&event).unwrap().apply();

@@ -1,7 +1,7 @@
 //! Places: one user who is decided for at several of them.
 //!
-//! Every place has a number of its own, [`Settings::origin`](crate::Settings::origin), which is part of decision ids and draws.
-//! It is recorded with the first decision of an incarnation ([`Event::Origin`](super::Event::Origin)) and fixed from then on; place
+//! Every place has a number of its own, [`Settings::site`](crate::Settings::site), which is part of decision ids and draws.
+//! It is recorded with the first decision of an incarnation ([`Event::Site`](super::Event::Site)) and fixed from then on; place
 //! 0 is not recorded, so that a life at one place is what it would be without any of this. What happened elsewhere comes as events
 //! that are complete in themselves, and the state remembers how much of each place it knows: nothing counts twice, and a
 //! gap is noticed.
@@ -29,16 +29,15 @@ impl Merged {
     }
 
     /// Remembers that so many events of a place are known. False when there is no room for another place.
-    pub(crate) fn set(&mut self, origin: u32, events: u32) -> bool {
-        let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == origin)
-        else {
+    pub(crate) fn set(&mut self, site: u32, events: u32) -> bool {
+        let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == site) else {
             return false;
         };
         if let Some(entry) = self.entries.get_mut(place) {
-            *entry = (origin, events);
+            *entry = (site, events);
         }
         if let Some(used) = self.entries.get_mut(..=place) {
-            used.sort_unstable_by_key(|(origin, _)| *origin);
+            used.sort_unstable_by_key(|(site, _)| *site);
         }
         true
     }
@@ -47,11 +46,11 @@ impl Merged {
 impl State {
     /// The place that decides, as recorded with the first decision; 0 before.
     #[must_use]
-    pub const fn origin(&self) -> u32 {
-        self.origin
+    pub const fn site(&self) -> u32 {
+        self.site
     }
 
-    /// What has happened here in this incarnation: events, not counting [`Origin`](super::Event::Origin) and what was merged.
+    /// What has happened here in this incarnation: events, not counting [`Site`](super::Event::Site) and what was merged.
     #[must_use]
     pub const fn events(&self) -> u32 {
         self.events
@@ -64,8 +63,8 @@ impl State {
 
     /// How many events of another place are known.
     #[must_use]
-    pub fn known_of(&self, origin: u32) -> u32 {
-        self.merged.iter().find(|(known, _)| *known == origin).map_or(0, |(_, events)| events)
+    pub fn known_of(&self, site: u32) -> u32 {
+        self.merged.iter().find(|(known, _)| *known == site).map_or(0, |(_, events)| events)
     }
 
     /// One more has happened here.
@@ -78,13 +77,13 @@ impl<T: Scalar> User<'_, T> {
     /// The place that decides: the recorded one, or before the first decision that of the settings.
     #[must_use]
     pub fn place(&self) -> u32 {
-        let State { origin, round, .. } = *self.memory.state;
-        if origin == 0 && round == 0 { self.policy.settings().origin } else { origin }
+        let State { site, round, .. } = *self.memory.state;
+        if site == 0 && round == 0 { self.policy.settings().site } else { site }
     }
 
     /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is not yet.
     #[must_use]
     pub fn placing(&self) -> Option<Event> {
-        (self.state().origin() != self.place()).then(|| Event::Origin { origin: self.place() })
+        (self.state().site() != self.place()).then(|| Event::Site { site: self.place() })
     }
 }
