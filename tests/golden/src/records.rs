@@ -74,11 +74,11 @@ pub fn events() -> [Event; 16] {
 }
 
 /// A small catalog with a task, a signal and a contrast, so that a snapshot of it holds something of everything.
-pub const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+pub const LAMP: Catalog<'static> = Catalog::new(Definition {
     name: "lamp",
     components: &[Component::new(
         "light",
-        &[Value::new("warm", "Use warm light.", 0.0), Value::new("cold", "Use cold light.", 0.125)]
+        &[Value::new("warm", "Use warm light.", 0.0), Value::new("cold", "Use cold light.", 0.125)],
     )],
     tasks: &["reading", "dinner"],
     signals: &["daylight"],
