@@ -36,7 +36,7 @@ use crate::numbers::Bits;
 /// span of the feasible features, which `analysis::Span` tests (feature `analysis`).
 pub type CoordinateSet = Bits<256>;
 
-const _: () = assert!(CoordinateSet::ROOM == MAX_DIMENSION);
+const _: () = assert!(CoordinateSet::CAPACITY == MAX_DIMENSION);
 
 impl CoordinateSet {
     /// The coordinates of some blocks: z(q) of the block program.

@@ -1,8 +1,11 @@
-//! A 64-bit name for "everything that gives a stored number its meaning": a catalog's shape in one half, settings and prior in the other.
+//! 64-bit fingerprints of everything that gives stored numbers their meaning.
 //!
-//! FNV-1a over a canonical byte string: every text with its length in front, every number little-endian, every list with
-//! its count. All of it is `const fn`, so a catalog's fingerprint is a constant of the build and costs a device nothing.
-//! It tells honest mistakes apart (another catalog, other settings); it is not a defence against forgery.
+//! The upper half of a policy's fingerprint is the catalog's shape. The lower half covers settings and prior.
+//!
+//! The hash is FNV-1a over a canonical byte string. Texts have their length in front, lists their count;
+//! numbers are little-endian. All functions are `const`, so a catalog's fingerprint is a build-time constant
+//! and costs a device nothing. Fingerprints detect mistakes such as another catalog or other settings. They
+//! are no defence against forgery.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, TAU2};
@@ -12,8 +15,8 @@
 
 /// Revision of the arithmetic: the order of the operations, the sampler and the key derivation.
 ///
-/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint, so a state that
-/// another arithmetic has produced is refused instead of continued with slightly different decisions.
+/// Two builds with the same revision and the same `libm` give the same bits. Every fingerprint includes the
+/// revision, so a state from another revision is refused.
 pub const NUMERIC_REVISION: u32 = 1;
 
 /// Streaming FNV-1a, 64 bits.
@@ -46,7 +49,7 @@ impl Fingerprint {
         self.u64((value + 0.0).to_bits()) // -0 is 0
     }
 
-    /// What is summed up so far is one half, and the other half begins anew: what differs can be told by halves.
+    /// Folds 64 bits into the lower 32. The two halves of a fingerprint can then be compared separately.
     pub(crate) const fn half(value: u64) -> u64 {
         (value ^ value >> 32) & 0xffff_ffff
     }
@@ -56,7 +59,7 @@ impl Fingerprint {
     }
 }
 
-/// The 64-bit hash by which a user is known in keys and decision ids.
+/// The 64-bit hash that identifies a user in keys and decision ids.
 ///
 /// ```
 /// assert_eq!(fable_core::user_hash("ana"), fable_core::user_hash("ana"));

@@ -1,7 +1,8 @@
-//! Several numbers at once, each with its own: a vector where the processor has them, plain arithmetic where not.
+//! Elementwise arithmetic on several numbers at once: vector registers if the processor has them, else plain
+//! arithmetic.
 //!
-//! How wide the registers are changes speed and not one bit: lanes do not mix, nothing is fused, and [`Plain`] and [`Avx2`] are the
-//! same operations one by one.
+//! The width of the registers changes speed and not one bit. Lanes do not mix and no operation is fused.
+//! [`Plain`] and [`Avx2`] do the same operations in the same order.
 
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 pub(crate) use fearless_simd::Avx2;
@@ -24,7 +25,7 @@ pub(crate) trait Lanes<T, const N: usize>: Copy {
     }
 }
 
-/// What the target is known to have when this is compiled.
+/// The instructions that the target is known to have at compile time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;
 
@@ -80,7 +81,7 @@ lanes! { f32 4 f32x4 f32 8 f32x8 f64 4 f64x4 f64 8 f64x8 }
 
 macro_rules! single {
     ($($scalar:ident)*) => {$(
-        /// Where numbers are computed one by one.
+        /// One number at a time.
         impl Lanes<$scalar, 1> for Plain {
             type Vector = $scalar;
 
@@ -108,7 +109,8 @@ single! { f32 f64 }
 
 /// Runs an expression with the widest registers that the processor has: `widest!(v => f(v, x))`.
 ///
-/// What it calls has to be `#[inline(always)]` as far as it is to be compiled for them.
+/// Functions that the expression calls must be `#[inline(always)]`, or they are compiled without these
+/// registers.
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 macro_rules! widest {
     ($v:ident => $call:expr) => {

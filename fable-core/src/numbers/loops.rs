@@ -1,9 +1,11 @@
-//! The loops that take the time, as functions of this crate for each scalar.
+//! The hot loops, as functions of this crate for each scalar.
 //!
-//! What is generic is compiled where it is used, with the settings of that crate. These are compiled here: firmware that is
-//! optimized for size can have this crate optimized for speed, and pays for it with a few kilobytes.
+//! Generic code is compiled in the crate that uses it, with that crate's settings. These functions are
+//! compiled here. Firmware optimized for size can therefore optimize this crate for speed, at the cost of a
+//! few kilobytes.
 //!
-//! With the feature `dispatch` each is there twice on x86-64, and the processor decides which one runs. Both have the same bits.
+//! With the feature `dispatch`, x86-64 has each function twice and the processor selects one. Both give the
+//! same bits.
 
 use super::inverse::{self, Entries};
 use super::kernel;
@@ -11,7 +13,7 @@ use super::lanes::widest;
 use super::normal::Stream;
 use super::number::Number;
 
-/// What a posterior spends its time in.
+/// The loops that take most of a posterior's time.
 pub trait Loops: Sized {
     /// [`kernel::sweep`]
     fn sweep<'w>(
@@ -29,12 +31,12 @@ pub trait Loops: Sized {
     ) -> (Self, &'w mut [Self]);
     /// [`kernel::back_solve`]
     fn back_solve(columns: &[Self], unknown: usize, x: &mut [Self]);
-    /// [`kernel::back_solve`] for two right-hand sides: a host reads the factor once for both.
+    /// [`kernel::back_solve`] for two right-hand sides. The factor is read once for both.
     #[cfg(fable_host)]
     fn back_solve_both(columns: &[Self], unknown: usize, x: [&mut [Self]; 2]);
     /// [`inverse::back_rows`]
     fn back_rows(columns: &[Self], length: usize, unknown: usize, x: &mut [Entries<Self>]);
-    /// Standard normals, one after the other.
+    /// Standard normals, in order.
     fn normals(stream: Stream, out: &mut [Self]);
     /// x *= scale sqrt(e)
     fn spread(scale: Self, variances: &[Self], x: &mut [Self]);
@@ -44,12 +46,22 @@ macro_rules! loops {
     ($scalar:ty) => {
         impl Loops for $scalar {
             #[inline(never)]
-            fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]) {
+            fn sweep<'w>(
+                inverse: &mut [Self],
+                columns: &mut [Self],
+                w: &'w mut [Self],
+                t: Self,
+            ) -> (Self, &'w mut [Self]) {
                 widest!(v => kernel::sweep(v, inverse, columns, w, t))
             }
 
             #[inline(never)]
-            fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]) {
+            fn forward<'w>(
+                inverse: &[Self],
+                columns: &[Self],
+                w: &'w mut [Self],
+                variance: Self,
+            ) -> (Self, &'w mut [Self]) {
                 widest!(v => kernel::forward(v, inverse, columns, w, variance))
             }
 
@@ -102,8 +114,8 @@ mod tests {
     use super::super::lanes::{Lanes, Plain};
     use super::*;
 
-    /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear congruence; every third entry of
-    /// the vector's beginning is zero.
+    /// A factor of `n` columns with the information row, 1/D, and a vector along them, from a linear
+    /// congruence. In the first half of the vector, every third entry is zero.
     fn factor<T: Number>(n: usize) -> (Vec<T>, Vec<T>, Vec<T>) {
         let mut state = 1_u32;
         let mut next = move || {
@@ -120,7 +132,7 @@ mod tests {
         numbers.iter().map(|number| number.bits()).collect()
     }
 
-    /// What is chosen here, the way of AVX2 where the processor has it, against the plain way.
+    /// Compares the selected loops, AVX2 if the processor has it, with the plain loops.
     fn same_bits<T: Number>()
     where
         Plain: Vectors<T> + Lanes<T, ROWS>,
@@ -172,7 +184,7 @@ mod tests {
         same_bits::<f64>();
     }
 
-    /// One column at a time, as it is written down: w -= p l, l += b w.
+    /// The recurrence, one column at a time: w -= p l, l += b w.
     #[test]
     fn columns_go_through_one_after_the_other() {
         for n in [1, 2, 3, 4, 5, 7, 8, 12, 17, 64, 146] {
@@ -198,8 +210,10 @@ mod tests {
         }
     }
 
-    /// Pair after pair, as devices do it: a column's sum is eight lanes of whole chunks from the far end, added up halving, then the rows
-    /// that are left; the one that was solved in the same pair comes last.
+    /// The order of devices, pair after pair.
+    ///
+    /// A column's sum starts with eight lanes of whole chunks from the far end, added up in a tree. The
+    /// remaining rows follow. The entry solved in the same pair comes last.
     #[test]
     fn solves_go_through_pair_after_pair() {
         fn sum(column: &[f32], x: &[f32]) -> f32 {
@@ -217,7 +231,7 @@ mod tests {
         for n in (1..40).chain([64, 134, 146]) {
             for solved in 1..=n.min(18) {
                 let (columns, _, x) = factor::<f32>(n);
-                // The last columns belong to what is solved already.
+                // The last columns belong to entries that are solved already.
                 let unknown = n + 1 - solved;
                 let starts: Vec<usize> =
                     (0..n).map(|column| column * n - column * (column + 1) / 2 + column).collect();

@@ -1,11 +1,11 @@
-//! Numbers and what is computed with them, without a word about what they mean: the lowest layer.
+//! Arithmetic, random draws, bit sets and ranges: the lowest layer, independent of the method.
 
-mod arrow;
 mod bits;
 mod fingerprint;
 pub(crate) mod inverse;
 mod kernel;
 pub(crate) mod lanes;
+mod layout;
 mod loops;
 mod normal;
 mod number;
@@ -13,11 +13,11 @@ mod range;
 #[cfg(any(test, all(fable_softfloat, target_arch = "arm")))]
 mod soft;
 
-pub(crate) use arrow::Segment;
-pub use arrow::{Layout, MAX_DIMENSION, MAX_TASKS};
 pub use bits::Bits;
 pub(crate) use fingerprint::Fingerprint;
 pub use fingerprint::{NUMERIC_REVISION, user_hash};
+pub(crate) use layout::Segment;
+pub use layout::{Layout, MAX_DIMENSION, MAX_TASKS};
 pub use normal::{Key, Purpose, Stream};
 pub use number::{Number, Storage};
 pub(crate) use range::within;

@@ -1,11 +1,11 @@
 //! Standard normal draws and the keys they come from.
 //!
-//! A [`Key`] names a stream: seed, user, incarnation, site, round and what the draws are for. Nothing about randomness is stored:
-//! the same key gives the same draws, so any decision can be replayed alone.
+//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. Equal keys give equal draws.
+//! No random state is stored, so any decision can be replayed alone.
 //!
-//! Draws are a 128-layer ziggurat (Marsaglia and Tsang 2000, with separate bits for layer, sign and magnitude) on
-//! xoshiro128++: one 32-bit word and one product for 98.8% of them. Values are `f32`, exact in `f64`, so states of both
-//! scalars see the same draws.
+//! Draws come from a 128-layer ziggurat on xoshiro128++ (Marsaglia and Tsang 2000). Layer, sign and magnitude
+//! have separate bits. One 32-bit word and one product make 98.8% of the draws. Values are `f32`, exact in
+//! `f64`, so states of both scalars see the same draws.
 //!
 //! ```
 //! use fable_core::posterior::{Key, Purpose};
@@ -19,16 +19,16 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
 
-/// What a stream of draws is for; different purposes never share draws.
+/// Purpose of a stream. Different purposes never share draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Purpose {
     /// The draw behind a decision.
     Decision,
-    /// Draw number n of those that estimate propensities.
+    /// Draw number n for estimates of propensities.
     Propensity(u32),
-    /// The coins of a decision's probes.
+    /// The outcomes of a decision's probes.
     ProbeOutcome,
 }
 
@@ -40,13 +40,13 @@ pub struct Key {
     pub seed: u64,
     /// [`user_hash`](crate::user_hash) of the user.
     pub user: u64,
-    /// How often the user was forgotten.
+    /// Number of times that the user was forgotten.
     pub incarnation: u32,
-    /// The place that decides.
+    /// The site that decides.
     pub site: u32,
     /// The round.
     pub round: u32,
-    /// What the draws are for.
+    /// Purpose of the draws.
     pub purpose: Purpose,
 }
 
@@ -61,7 +61,7 @@ const fn mix(mut z: u64) -> u64 {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Key {
-    /// The stream's beginning.
+    /// The stream of this key, from its first draw.
     #[must_use]
     pub fn stream(&self) -> Stream {
         let purpose = match self.purpose {
@@ -69,12 +69,12 @@ impl Key {
             Purpose::Propensity(draw) => 1 + u64::from(draw),
             Purpose::ProbeOutcome => 1 << 40,
         };
-        let place = u64::from(self.incarnation) << 32 | u64::from(self.round);
+        let position = u64::from(self.incarnation) << 32 | u64::from(self.round);
         let mut state = 0;
-        for word in [self.seed, self.user, place, purpose] {
+        for word in [self.seed, self.user, position, purpose] {
             state = mix((state ^ word).wrapping_add(GOLDEN));
         }
-        // One word more for all places but the first, so that a user of one place has the same draws whether there are others or not.
+        // Site 0 adds no word: its draws do not depend on the existence of other sites.
         if self.site != 0 {
             state = mix((state ^ u64::from(self.site)).wrapping_add(GOLDEN));
         }
@@ -93,7 +93,7 @@ impl Key {
 pub struct Stream(Xoshiro128PlusPlus);
 
 const LAYERS: usize = 128;
-/// Where the tail begins: x[1].
+/// Start of the tail: x[1].
 const TAIL: f32 = 3.442_619_9;
 
 impl Stream {
@@ -118,7 +118,7 @@ impl Stream {
             if magnitude < inside {
                 return signed;
             }
-            // By value both ways: the generator's state can stay in registers.
+            // Passed and returned by value, so that the generator's state can stay in registers.
             let (generator, accepted) = edge(self.0.clone(), layer, x);
             self.0 = generator;
             if let Some(accepted) = accepted {
@@ -157,18 +157,21 @@ fn uniform(generator: &mut Xoshiro128PlusPlus) -> f32 {
 /// Magnitudes below this are inside the layer's rectangle: floor(2^24 x[i+1] / x[i]).
 #[rustfmt::skip]
 static INSIDE: [u32; LAYERS] = [
-    15_555_140, 15_707_337, 16_049_218, 16_208_407, 16_302_110, 16_364_393, 16_409_025, 16_442_689, 16_469_044, 16_490_264,
-    16_507_732, 16_522_367, 16_534_808, 16_545_510, 16_554_811, 16_562_964, 16_570_162, 16_576_558, 16_582_272, 16_587_401,
-    16_592_024, 16_596_205, 16_599_998, 16_603_448, 16_606_592, 16_609_464, 16_612_090, 16_614_493, 16_616_695, 16_618_713,
-    16_620_562, 16_622_256, 16_623_807, 16_625_225, 16_626_519, 16_627_697, 16_628_767, 16_629_736, 16_630_608, 16_631_389,
-    16_632_084, 16_632_697, 16_633_230, 16_633_688, 16_634_074, 16_634_389, 16_634_636, 16_634_816, 16_634_933, 16_634_986,
-    16_634_978, 16_634_909, 16_634_780, 16_634_592, 16_634_345, 16_634_040, 16_633_676, 16_633_253, 16_632_772, 16_632_232,
-    16_631_633, 16_630_973, 16_630_252, 16_629_469, 16_628_623, 16_627_712, 16_626_734, 16_625_689, 16_624_574, 16_623_386,
-    16_622_124, 16_620_785, 16_619_366, 16_617_864, 16_616_275, 16_614_596, 16_612_821, 16_610_948, 16_608_971, 16_606_884,
-    16_604_681, 16_602_357, 16_599_904, 16_597_313, 16_594_578, 16_591_687, 16_588_632, 16_585_400, 16_581_979, 16_578_356,
-    16_574_514, 16_570_436, 16_566_103, 16_561_495, 16_556_586, 16_551_350, 16_545_757, 16_539_771, 16_533_355, 16_526_461,
-    16_519_041, 16_511_033, 16_502_371, 16_492_973, 16_482_746, 16_471_580, 16_459_345, 16_445_882, 16_431_004, 16_414_481,
-    16_396_028, 16_375_293, 16_351_833, 16_325_080, 16_294_297, 16_258_510, 16_216_401, 16_166_149, 16_105_157, 16_029_596,
+    15_555_140, 15_707_337, 16_049_218, 16_208_407, 16_302_110, 16_364_393, 16_409_025, 16_442_689,
+    16_469_044, 16_490_264, 16_507_732, 16_522_367, 16_534_808, 16_545_510, 16_554_811, 16_562_964,
+    16_570_162, 16_576_558, 16_582_272, 16_587_401, 16_592_024, 16_596_205, 16_599_998, 16_603_448,
+    16_606_592, 16_609_464, 16_612_090, 16_614_493, 16_616_695, 16_618_713, 16_620_562, 16_622_256,
+    16_623_807, 16_625_225, 16_626_519, 16_627_697, 16_628_767, 16_629_736, 16_630_608, 16_631_389,
+    16_632_084, 16_632_697, 16_633_230, 16_633_688, 16_634_074, 16_634_389, 16_634_636, 16_634_816,
+    16_634_933, 16_634_986, 16_634_978, 16_634_909, 16_634_780, 16_634_592, 16_634_345, 16_634_040,
+    16_633_676, 16_633_253, 16_632_772, 16_632_232, 16_631_633, 16_630_973, 16_630_252, 16_629_469,
+    16_628_623, 16_627_712, 16_626_734, 16_625_689, 16_624_574, 16_623_386, 16_622_124, 16_620_785,
+    16_619_366, 16_617_864, 16_616_275, 16_614_596, 16_612_821, 16_610_948, 16_608_971, 16_606_884,
+    16_604_681, 16_602_357, 16_599_904, 16_597_313, 16_594_578, 16_591_687, 16_588_632, 16_585_400,
+    16_581_979, 16_578_356, 16_574_514, 16_570_436, 16_566_103, 16_561_495, 16_556_586, 16_551_350,
+    16_545_757, 16_539_771, 16_533_355, 16_526_461, 16_519_041, 16_511_033, 16_502_371, 16_492_973,
+    16_482_746, 16_471_580, 16_459_345, 16_445_882, 16_431_004, 16_414_481, 16_396_028, 16_375_293,
+    16_351_833, 16_325_080, 16_294_297, 16_258_510, 16_216_401, 16_166_149, 16_105_157, 16_029_596,
     15_933_579, 15_807_563, 15_635_011, 15_384_586, 14_988_941, 14_272_655, 12_590_646, 0,
 ];
 
@@ -259,7 +262,7 @@ mod tests {
         let mut stream = KEY.stream();
         let first: Vec<u32> = (0..4).map(|_| stream.normal().to_bits()).collect();
         assert_eq!(first, PINNED);
-        // All the way through wedges and tails: the sum of a million draws, bit for bit.
+        // A million draws reach wedges and tails. Their sum is compared bit for bit.
         let sum: f64 = (0..1_000_000).map(|_| f64::from(stream.normal())).sum();
         assert_eq!(sum.to_bits(), PINNED_SUM);
     }
@@ -321,7 +324,8 @@ mod tests {
         assert!((fourth / f64::from(count) - 3.0).abs() < 0.03);
     }
 
-    /// Beyond the last layer only Marsaglia's tail produces draws: their share is erfc(TAIL / sqrt 2) = 5.76e-4.
+    /// Only Marsaglia's tail produces draws beyond the last layer.
+    /// Their share is erfc(TAIL / sqrt 2) = 5.76e-4.
     #[test]
     fn tail_has_its_share() {
         let mut stream = KEY.stream();

@@ -1,8 +1,9 @@
-//! The two number types a posterior can be kept in.
+//! The two number types of a posterior.
 //!
-//! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Only operations that IEEE 754
-//! defines to the last bit are used (`+ - * /` and comparisons), never a fused multiply-add, so both give the same bits on
-//! every target that computes in IEEE 754 single and double precision. Transcendental functions come from `libm` for the same reason.
+//! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Both give the same
+//! bits on every target with IEEE 754 single and double precision. Code uses only operations that IEEE 754
+//! defines to the last bit, `+ - * /` and comparisons, and no fused multiply-add. Transcendental functions
+//! come from `libm`.
 //!
 //! ```
 //! use fable_core::Number;
@@ -25,7 +26,8 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// `f32` or `f64`, as far as the posterior needs it; [`Scalar`](crate::Scalar) is one that a learner can be made of.
+/// `f32` or `f64`, with the operations that the posterior needs. [`Scalar`](crate::Scalar) adds the learner's
+/// needs.
 pub trait Number:
     sealed::Sealed
     + Loops
@@ -52,7 +54,7 @@ pub trait Number:
     const ONE: Self;
     /// Distance from 1 to the next number.
     const EPSILON: f64;
-    /// Bits of the significand and so the number's name in records: 24 or 53.
+    /// Bits of the significand, 24 or 53. Records identify the type by this number.
     const DIGITS: u32;
 
     /// Rounds once to the nearest value of this type.
@@ -63,11 +65,11 @@ pub trait Number:
     fn from_f32(value: f32) -> Self;
     /// The bit pattern, zero-extended.
     fn bits(self) -> u64;
-    /// The number with a bit pattern; bits that do not fit are ignored.
+    /// The number with a bit pattern. `f32` ignores the upper 32 bits.
     fn from_bits(bits: u64) -> Self;
-    /// Neither NaN nor infinite.
+    /// True if the number is neither NaN nor infinite.
     fn finite(self) -> bool;
-    /// self + other, for the loops: where floating point is software this one takes less time than the operator.
+    /// self + other, for the loops. With software floating point this takes less time than the operator.
     #[doc(hidden)]
     #[must_use]
     #[inline(always)]
@@ -90,12 +92,15 @@ pub trait Number:
     }
     /// Square root of a positive number to a few units in the last place.
     ///
-    /// Halving the exponent gives 1/sqrt(x) to 3.5%, each Newton step `r += r/2 (1 - x r^2)` squares that error. Correct
-    /// rounding is not needed to scale a random draw; a loop of plain products vectorises on a host and takes a quarter of
-    /// the time of an integer square root on a Cortex-M4F.
+    /// Halving the exponent gives 1/sqrt(x) to 3.5%. Each Newton step `r += r/2 (1 - x r^2)` squares that
+    /// error.
+    ///
+    /// Scaling a random draw needs no correct rounding. A loop of plain products vectorises on a host. On a
+    /// Cortex-M4F the products take a quarter of the time of an integer square root.
     #[must_use]
     fn root(self) -> Self;
-    /// Square root, rounded correctly: for a few numbers, in integers where there is no instruction for it.
+    /// Square root, rounded correctly. Without a square-root instruction `libm` computes in integers, which
+    /// is slower.
     #[must_use]
     fn exact_root(self) -> Self;
 }

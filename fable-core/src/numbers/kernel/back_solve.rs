@@ -6,9 +6,10 @@ use super::{LANES, back};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// Solves the last two unknowns, or the only one, and returns how many are left:
-/// x_2 -= l_2 . x;  x_1 = (x_1 - l_1 . x) - l_21 x_2,
-/// where x are the entries that are solved before both.
+/// Solves the last two unknowns, or the only one, and returns the number of unknowns left:
+/// x_2 -= l_2 . x;  x_1 = (x_1 - l_1 . x) - l_21 x_2.
+///
+/// Here x are the entries that were solved before.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(
     v: V,
@@ -36,7 +37,7 @@ pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(
 
 /// Back-solve pair after pair: the first `unknown` entries of `x` hold s and become x.
 ///
-/// The entries after them are solved already and end with -1 for the information row, which brings in z.
+/// The entries after them are solved already. The last entry is -1 and multiplies z in the information row.
 #[cfg(not(fable_host))]
 pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(
     v: V,
@@ -49,7 +50,7 @@ pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(
     }
 }
 
-/// Dot product of a column with `x`, from the far end, so that the newest entries of `x` come last.
+/// Dot product of a column with `x`, from the far end: the entries of `x` solved last come last.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(fable_softfloat, inline(never))]
 pub(super) fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) -> T {
@@ -62,7 +63,7 @@ pub(super) fn dot<T: Number, V: Lanes<T, LANES>>(v: V, column: &[T], x: &[T]) ->
     near_l.iter().zip(near_x).rev().fold(tree(v.store(sum)), |sum, (l, x)| sum.add_product(*l, *x))
 }
 
-/// Adds up the lanes, halving.
+/// Adds up the lanes in a tree: a0 + a4 and so on.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(super) fn tree<T: Number>([a0, a1, a2, a3, a4, a5, a6, a7]: [T; LANES]) -> T {
     (a0.plus(a4)).plus(a2.plus(a6)).plus(a1.plus(a5).plus(a3.plus(a7)))

@@ -4,7 +4,7 @@ use super::{STRIDE, Vectors};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// Solves one column after the other. Each adds p^2 E to the variance; the rows below:
+/// Solves columns in order. Each column adds p^2 E to the variance and changes the rows below:
 /// w -= p l.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn solve_columns<'w, T: Number>(
@@ -25,10 +25,10 @@ fn solve_columns<'w, T: Number>(
     w
 }
 
-/// Returns w^T Sigma w and what is left of `w` for the next segment.
+/// Returns the sum of p^2 E, which ends as w^T Sigma w, and the rest of `w` for the next segment.
 ///
-/// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta. Four columns
-/// go through at once where a multiple of four rows is left.
+/// The sum starts from `variance`. If the last entry of `w` starts at 0, it ends as minus the mean of w^T
+/// theta. Four columns are solved at once when a multiple of four rows is left.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
     v: V,
@@ -54,7 +54,7 @@ pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
     (variance, w)
 }
 
-/// Solves four columns, unless all of them are zero.
+/// Solves four columns. Columns whose pivots are all zero are skipped.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn solve_four<T: Number, V: Vectors<T>>(
     v: V,

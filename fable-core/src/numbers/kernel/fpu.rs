@@ -1,8 +1,8 @@
-//! Forms for floating point in hardware, where loads and stores take as long as what is computed.
+//! Forms for hardware floating point, where loads and stores take as long as arithmetic.
 //!
-//! Updates take four columns per pass, which saves traffic of the vector that they share; chunks are counted from the far
-//! end, so those of one pass are those of the next, whose loads find what the stores before them wrote. Two dot products
-//! share the loads of their vector.
+//! Updates take four columns per pass, which share the loads and stores of `w`. Chunks are counted from the
+//! far end, so successive passes have the same chunks and loads match earlier stores. Two dot products share
+//! the loads of their vector.
 
 use super::back_solve::tree;
 use super::sweep::{column, pivot, sweep_columns};
@@ -10,7 +10,7 @@ use super::{LANES, STRIDE, Vectors, front};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// [`sweep_columns`] of all columns, four at a time where a multiple of four rows is left.
+/// [`sweep_columns`] of all columns, four at a time when a multiple of four rows is left.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn sweep<'w, T: Number, V: Vectors<T>>(
     v: V,
@@ -52,7 +52,7 @@ fn sweep_four<T: Number, V: Vectors<T>>(
     Some(())
 }
 
-/// The pivots of four columns, and b for each: 0 where the pivot is.
+/// The pivots of four columns, and b for each; b is 0 for a zero pivot.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut T) -> ([T; 4], [T; 4]) {
     let ([p1, p2, p3, p4], [e1, e2, e3, e4]) = (&mut p, e);
@@ -121,7 +121,7 @@ fn rows_below<T: Number, V: Vectors<T>>(v: V, p: [T; 4], b: [T; 4], columns: [&m
     rows::<T, STRIDE, V>(v, p, b, [f1, f2, f3, f4], far_w);
 }
 
-/// [`rows_below`] for chunks of `N` rows, and no pivot zero.
+/// [`rows_below`] for chunks of `N` rows and nonzero pivots.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn rows<T: Number, const N: usize, V: Lanes<T, N>>(
     v: V,
@@ -147,7 +147,7 @@ fn rows<T: Number, const N: usize, V: Lanes<T, N>>(
     }
 }
 
-/// Dot products of two columns with the same `x`, each bit for bit what [`dot`](super::back_solve::dot) gives.
+/// Dot products of two columns with the same `x`, each with the bits of [`dot`](super::back_solve::dot).
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline)]
 pub(super) fn dots<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 2], x: &[T]) -> [T; 2] {

@@ -6,8 +6,10 @@ use super::{STRIDE, front};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// One column of the rank-one update, pivot p with running t (Gill, Golub, Murray and Saunders, method C1):
+/// One column of the rank-one update, with pivot p and running t:
 /// t' = t + p^2 E;  b = p E / t';  E *= t / t'.
+///
+/// This is method C1 of Gill, Golub, Murray and Saunders.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(super) fn pivot<T: Number>(p: T, inverse: &mut T, t: &mut T) -> T {
     let f = p.times(*inverse);
@@ -29,9 +31,10 @@ pub(super) fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
 
 /// Updates as many columns as `inverse` has entries.
 ///
-/// `w` holds one entry per column of the segment, then one per remaining row, then the response. It is consumed: what is left
-/// after the segment's columns is the vector for the next segment, whose last entry ends as the innovation. Returns the
-/// running t, which ends as the predictive variance. A column whose pivot is zero does not change and is skipped.
+/// `w` holds one entry per column of the segment, then one per remaining row, then the response. Returns the
+/// running t and the rest of `w`, the vector for the next segment. After the last segment, t is the
+/// predictive variance and the last entry of `w` is the innovation. A column whose pivot is zero does not
+/// change and is skipped.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]
 pub(super) fn sweep_columns<'w, T: Number, V: Lanes<T, STRIDE>>(

@@ -1,7 +1,8 @@
 //! The shape of the posterior: one leaf per task in front of a shared root.
 //!
-//! Coordinates of different tasks never occur in one observation, so in this order no fill-in ever appears between two
-//! leaves: the precision matrix and its factor keep the shape of an arrow, exactly and for ever.
+//! One observation has coordinates of at most one task. In this order, factorization causes no fill-in
+//! between two leaves. The precision matrix and its factor therefore both stay block arrowhead matrices,
+//! exactly.
 //!
 //! ```text
 //!   leaf 0  [ x               ]        packed storage, d = leaves * leaf + root
@@ -11,15 +12,15 @@
 //!   info    [ -  -  -  -      ]
 //! ```
 //!
-//! Deciding and learning touch one leaf and the root: the *active* part, `leaf + root` coordinates and the information
-//! row. For `agent` that is 10,585 of the 32,131 off-diagonal entries a dense factor would have, and 104,636 bytes in `f32`
-//! instead of 130,556.
+//! Deciding and learning touch the *active* part: one leaf, the root and the information row. In `agent` the
+//! active part has 10,585 of the 32,131 off-diagonal entries of a dense factor. Its packed factor takes
+//! 104,636 bytes in `f32` instead of 130,556.
 //!
 //! ```
 //! use fable_core::catalog::AGENT;
-//! let arrow = AGENT.layout();
-//! assert_eq!((arrow.leaves(), arrow.leaf(), arrow.root()), (10, 12, 134));
-//! assert_eq!(arrow.packed_len() * 4, 104_636);
+//! let layout = AGENT.layout();
+//! assert_eq!((layout.leaves(), layout.leaf(), layout.root()), (10, 12, 134));
+//! assert_eq!(layout.packed_len() * 4, 104_636);
 //! ```
 
 use core::ops::Range;
@@ -92,7 +93,7 @@ impl Layout {
         self.leaf as usize + self.root as usize + 1
     }
 
-    /// Where the active part begins: without a task the place of the leaf is skipped.
+    /// First index of the active part: 0 with a task, `leaf` without.
     pub(crate) const fn active_start(&self, leaf: Option<usize>) -> usize {
         if leaf.is_some() { 0 } else { self.leaf as usize }
     }
@@ -109,7 +110,7 @@ impl Layout {
         root * (root + 1) / 2
     }
 
-    /// The coordinate at a place inside the leaf of `task`.
+    /// The coordinate at index `inside` of the leaf of `task`.
     #[must_use]
     pub const fn leaf_coordinate(&self, task: usize, inside: usize) -> Option<usize> {
         if task < self.leaves as usize && inside < self.leaf as usize {
@@ -119,12 +120,12 @@ impl Layout {
         }
     }
 
-    /// The coordinate at a place inside the root.
+    /// The coordinate at index `inside` of the root.
     pub(crate) const fn root_coordinate(&self, inside: usize) -> usize {
         self.leaves as usize * self.leaf as usize + inside
     }
 
-    /// Where the last number of each column stands in the packed factor: the entries of the information row.
+    /// Index of each column's last number in the packed factor: the entries of the information row.
     pub(crate) fn column_ends(self) -> impl Iterator<Item = usize> {
         let mut end = self.dimension();
         (0..self.dimension()).map(move |coordinate| {
@@ -137,7 +138,7 @@ impl Layout {
         })
     }
 
-    /// Where a coordinate lies: its task, if it is in a leaf, and the place inside; `None` past the dimension.
+    /// Task of a coordinate in a leaf, `None` in the root, and its index there; `None` past the dimension.
     #[must_use]
     pub const fn locate(&self, coordinate: usize) -> Option<(Option<usize>, usize)> {
         let start = self.root_coordinate(0);
@@ -153,7 +154,7 @@ impl Layout {
         }
     }
 
-    /// The leaf of a task, if this shape has one for it.
+    /// The leaf of a task; `None` without a task or if the catalog's tasks have no leaves.
     #[must_use]
     pub(crate) const fn leaf_of(&self, task: Option<usize>) -> Option<usize> {
         match task {
@@ -163,7 +164,7 @@ impl Layout {
     }
 }
 
-/// A stretch of columns: their 1/D and their packed entries. Without a task the leaf is an empty stretch.
+/// Consecutive columns: their 1/D and their packed entries. Without a task the leaf's segment is empty.
 #[derive(Debug)]
 pub(crate) struct Segment<S> {
     pub(crate) inverse: S,
@@ -171,7 +172,7 @@ pub(crate) struct Segment<S> {
 }
 
 impl Layout {
-    /// Where the parts of a leaf and of the root lie: leaf E, root E, leaf columns, root columns.
+    /// Ranges in packed storage: leaf E, root E, leaf columns, root columns.
     const fn ranges(&self, leaf: Option<usize>) -> [Range<usize>; 4] {
         let (root, columns) = (self.root_coordinate(0), self.dimension());
         let root_columns = columns + self.leaves as usize * self.leaf_columns();
@@ -226,19 +227,19 @@ mod tests {
 
     #[test]
     fn locating_a_coordinate_inverts_placing_it() {
-        let arrow = Layout::new(3, 4, 5).unwrap();
-        for coordinate in 0..arrow.dimension() {
-            let again = match arrow.locate(coordinate) {
-                Some((Some(task), inside)) => arrow.leaf_coordinate(task, inside),
-                Some((None, inside)) => Some(arrow.root_coordinate(inside)),
+        let layout = Layout::new(3, 4, 5).unwrap();
+        for coordinate in 0..layout.dimension() {
+            let again = match layout.locate(coordinate) {
+                Some((Some(task), inside)) => layout.leaf_coordinate(task, inside),
+                Some((None, inside)) => Some(layout.root_coordinate(inside)),
                 None => None,
             };
             assert_eq!(again, Some(coordinate));
         }
-        assert_eq!(arrow.locate(17), None);
+        assert_eq!(layout.locate(17), None);
         assert_eq!(Layout::new(65, 1, 1), None);
         assert_eq!(Layout::new(64, 128, 1), None);
         assert_eq!(Layout::new(usize::MAX, usize::MAX, usize::MAX), None);
-        assert_eq!(arrow.leaf_coordinate(3, 0), None);
+        assert_eq!(layout.leaf_coordinate(3, 0), None);
     }
 }
