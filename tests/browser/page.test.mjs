@@ -489,9 +489,9 @@ visiting("bad files give a message and change nothing", {}, async (page) => {
   damaged[damaged.length >> 1] ^= 1;
   const bad = [
     ["empty", Buffer.alloc(0), "ends too early"],
-    ["text", Buffer.from("This is my shopping list, and it is long enough."), "no such record"],
+    ["text", Buffer.from("This is my shopping list, and it is long enough."), "not a record of this kind"],
     ["cut", good.subarray(0, good.length - 1), "ends too early"],
-    ["long", Buffer.concat([good, Buffer.from([0])]), "behind the end"],
+    ["long", Buffer.concat([good, Buffer.from([0])]), "after the end"],
     ["damaged", damaged, "damaged"],
     ["tau2", await readFile("tests/golden/records/tau2_f32.snapshot"), "another catalog"],
     ["f64", await readFile("tests/golden/records/tau2_f64.snapshot"), "in f64"],

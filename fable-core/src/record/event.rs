@@ -1,4 +1,4 @@
-//! One event as bytes; see the table in the [module](super).
+//! Encoding of one event; see the table in the [module](super).
 
 use super::wire::{Input, Output};
 use super::{CRC_16, RecordError};
@@ -6,24 +6,25 @@ use crate::catalog::{Action, ActionSet, Catalog, ContrastSet, Direction, Stateme
 use crate::user::{Event, Observation, Probe, Probes};
 use crate::user::{RemoteChange, RemoteEvent};
 
-/// The longest event: a statement over 24 coordinates.
+/// Bytes of the longest event, a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
 
-/// The longest event from elsewhere: a statement again, with where it comes from.
+/// Bytes of the longest remote event, a statement with its site.
 pub const MAX_ELSEWHERE_LEN: usize = 280;
 
 /// Bytes of the checksum.
 const SUM: usize = 2;
 
-/// Writes an event into a buffer and returns the part that was used. [`MAX_EVENT_LEN`] bytes are always enough.
+/// Writes an event into a buffer and returns the used part. [`MAX_EVENT_LEN`] bytes are enough for all but
+/// remote events, which take up to [`MAX_ELSEWHERE_LEN`].
 ///
 /// # Errors
-/// A buffer that is too small, or an event of a feature that this build was made without.
+/// A buffer that is too small, or an event of a feature that this build lacks.
 #[inline(never)]
 pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8], RecordError> {
     let mut out = Output::new(buffer);
     match event {
-        // Without their feature there are none: nothing of them is in the image.
+        // Without the feature such events do not occur, and their code is left out of the image.
         Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
         Event::Observation(_) if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
         Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
@@ -53,7 +54,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.context(context);
             out.u32(*time);
             if cfg!(feature = "probes") && !coins.is_empty() {
-                put_coins(&mut out, coins);
+                put_probes(&mut out, coins);
             }
         }
         Event::Feedback { round, reward, weight } => {
@@ -101,9 +102,9 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.varint(*code);
             out.byte((*stands).into());
         }
-        Event::Remote(elsewhere) => {
+        Event::Remote(remote) => {
             out.byte(13);
-            put_elsewhere(&mut out, elsewhere);
+            put_remote(&mut out, remote);
         }
     }
     let length = out.len().ok_or(RecordError::Buffer)?;
@@ -126,11 +127,11 @@ fn put_statement(out: &mut Output<'_>, statement: &Statement) {
     out.f64(*precision);
 }
 
-fn put_coins(out: &mut Output<'_>, coins: &Probes) {
-    out.varint(u32::try_from(coins.len()).unwrap_or(0));
-    for coin in coins {
-        out.byte(coin.contrast);
-        out.f32(coin.expected);
+fn put_probes(out: &mut Output<'_>, probes: &Probes) {
+    out.varint(u32::try_from(probes.len()).unwrap_or(0));
+    for probe in probes {
+        out.byte(probe.contrast);
+        out.f32(probe.expected);
     }
 }
 
@@ -147,8 +148,8 @@ fn put_unlearning(
     out.contrasts(probed);
 }
 
-fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
-    let RemoteEvent { site, from, to, time, ref deed } = *elsewhere;
+fn put_remote(out: &mut Output<'_>, remote: &RemoteEvent) {
+    let RemoteEvent { site, from, to, time, ref deed } = *remote;
     for number in [site, from, to.saturating_sub(from)] {
         out.varint(number);
     }
@@ -160,7 +161,7 @@ fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
             out.varint(*round);
             out.observation(observation);
             out.byte((*imputed).into());
-            put_coins(out, coins);
+            put_probes(out, coins);
         }
         RemoteChange::Stated(statement) => {
             out.byte(2);
@@ -178,7 +179,7 @@ fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
     }
 }
 
-/// Reads one event, exactly. What it says is for [`check`](crate::User::check) to judge.
+/// Reads one event, exactly. [`check`](crate::User::check) decides if a user can apply the event.
 ///
 /// # Errors
 /// Too few bytes, a wrong checksum, bytes after the end, or a content that no event of this catalog has.
@@ -189,13 +190,13 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
     Ok(event)
 }
 
-/// Reads one event, as [`decode_event`], into its place: an event is large, and a small device has no room for two. After an
-/// error the place holds some event or other.
+/// [`decode_event`] into memory of the caller, because a small device has no memory for two events. After an
+/// error the content of `event` is unspecified.
 ///
 /// # Errors
-/// As for [`decode_event`].
+/// See [`decode_event`].
 #[inline]
-pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
+pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], event: &mut Event) -> Result<(), RecordError> {
     let end = bytes.len().checked_sub(SUM).filter(|end| *end > 0);
     let (body, sum) = end.and_then(|end| bytes.split_at_checked(end)).ok_or(RecordError::Truncated)?;
     if CRC_16.checksum(body).to_le_bytes() != *sum {
@@ -203,24 +204,24 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
     }
     let mut input = Input::new(body);
     match input.byte() {
-        0 => permissions(&mut input, place),
+        0 => permissions(&mut input, event),
         1 if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
-        1 => statement(&mut input, catalog, place),
-        tag => other(tag, &mut input, catalog, place),
+        1 => statement(&mut input, catalog, event),
+        tag => other(tag, &mut input, catalog, event),
     }?;
     input.end()?;
     if input.rest().is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }
 
-/// An event that is neither of the two large ones.
+/// Reads an event that is neither of the two large ones.
 #[inline(never)]
 fn other(
     tag: u8,
     input: &mut Input<'_>,
     catalog: &Catalog<'_>,
-    place: &mut Event,
+    event: &mut Event,
 ) -> Result<(), RecordError> {
-    *place = match tag {
+    *event = match tag {
         5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
         6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
         8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
@@ -234,7 +235,7 @@ fn other(
             baseline: input.f64(),
             context: input.context(catalog)?,
             time: input.u32(),
-            coins: if cfg!(feature = "probes") && tag == 11 { coins(input, 1)? } else { Probes::new() },
+            coins: if cfg!(feature = "probes") && tag == 11 { probes(input, 1)? } else { Probes::new() },
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
@@ -252,21 +253,21 @@ fn other(
             probed: input.contrasts(),
         },
         7 => {
-            let (round, follows) = (input.u32(), input.flag());
-            Event::Expiry { round, imputed: if follows { Some(input.f64()) } else { None } }
+            let (round, imputed) = (input.u32(), input.flag());
+            Event::Expiry { round, imputed: if imputed { Some(input.f64()) } else { None } }
         }
         8 => Event::Promotion(input.promotion()),
         9 => Event::Forget { guarantee_fingerprint: input.u32() },
         10 => Event::Fade { keep: input.f32() },
         12 => Event::Site { site: input.varint() },
         14 => Event::UserRule { code: input.varint(), stands: input.flag() },
-        13 => Event::Remote(elsewhere(input, catalog)?),
+        13 => Event::Remote(remote(input, catalog)?),
         _ => return Err(RecordError::Content),
     };
     Ok(())
 }
 
-fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
+fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
     let (site, from, more, time) = (input.varint(), input.varint(), input.varint(), input.u32());
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
     let deed = match input.byte() {
@@ -275,7 +276,7 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent
             round: input.varint(),
             observation: input.observation(catalog)?,
             imputed: input.flag(),
-            coins: coins(input, 0)?,
+            coins: probes(input, 0)?,
         },
         2 => {
             let mut event = Event::Forget { guarantee_fingerprint: 0 };
@@ -296,21 +297,21 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent
     Ok(RemoteEvent { site, from, to, time, deed })
 }
 
-/// So many coins at least.
-fn coins(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
-    let (count, mut coins) = (input.varint(), Probes::new());
+/// Reads probes, at least `least`.
+fn probes(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
+    let (count, mut probes) = (input.varint(), Probes::new());
     for _ in 0..count {
-        let coin = Probe { contrast: input.byte(), expected: input.f32() };
-        coins.push(coin).map_err(|_| RecordError::Content)?;
+        let probe = Probe { contrast: input.byte(), expected: input.f32() };
+        probes.push(probe).map_err(|_| RecordError::Content)?;
     }
-    if coins.len() < least { Err(RecordError::Content) } else { Ok(coins) }
+    if probes.len() < least { Err(RecordError::Content) } else { Ok(probes) }
 }
 
-/// A set in its place.
+/// Reads a feasible set into the event.
 #[inline(never)]
-fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordError> {
-    *place = Event::Permissions(ActionSet::EMPTY);
-    let Event::Permissions(set) = place else { return Err(RecordError::Content) };
+fn permissions(input: &mut Input<'_>, event: &mut Event) -> Result<(), RecordError> {
+    *event = Event::Permissions(ActionSet::EMPTY);
+    let Event::Permissions(set) = event else { return Err(RecordError::Content) };
     let (count, mut last) = (usize::try_from(input.varint()).unwrap_or(usize::MAX), 1);
     if count > ActionSet::WORDS {
         return Err(RecordError::Content);
@@ -322,11 +323,11 @@ fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordErr
     if last == 0 { Err(RecordError::Content) } else { Ok(()) }
 }
 
-/// A statement in its place: a sequence of (coordinate, coefficient), the response, the precision.
+/// Reads a statement into the event: pairs of (coordinate, coefficient), the response, the precision.
 #[inline(never)]
-fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
-    *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
-    let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
+fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, event: &mut Event) -> Result<(), RecordError> {
+    *event = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
+    let Event::Onboarding(statement) = event else { return Err(RecordError::Content) };
     for _ in 0..input.varint() {
         let coordinate = input.short();
         statement.direction.push(coordinate, input.f64()).ok_or(RecordError::Content)?;

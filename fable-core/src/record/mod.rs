@@ -1,52 +1,70 @@
-//! Events and snapshots as bytes: the one encoder of everything that is stored or sent.
+//! Byte layouts of events, snapshots and priors.
 //!
-//! All integers and floats are little-endian. Structured parts are [postcard](https://postcard.jamesmunns.com/wire-format);
-//! `u16` and lengths are its varints, `u32` marked *fixed* are four bytes. The layout is a promise: golden files pin it, and
-//! it changes only with [`VERSION`].
+//! All integers and floats are little-endian. Structured parts are
+//! [postcard](https://postcard.jamesmunns.com/wire-format). A `u32` marked *fixed* has four bytes. All other
+//! integers above a byte, and all lengths, are postcard's varints. The layouts change only with [`VERSION`];
+//! golden files pin them.
 //!
-//! **Header**, 32 bytes, at the start of a journal file, of a flash page, of a snapshot or of a prior:
+//! **Header**, 32 bytes, at the start of a journal file, a flash page, a snapshot or a prior:
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 4 | `FABJ` for a journal, `FABS` for a snapshot, `FABP` for a prior |
 //! | 1 | [`VERSION`] |
 //! | 1 | digits of the scalar, 24 for `f32` and 53 for `f64` |
-//! | 2 | room of the learner, its `R` |
+//! | 2 | capacity of the learner, its `R` |
 //! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
 //! | 8 | hash of the user |
-//! | 4 | [fingerprint](crate::Policy::guarantee_fingerprint) of the promotion settings that the learner was started with |
+//! | 4 | [guarantee fingerprint](crate::Policy::guarantee_fingerprint) that the learner was started with |
 //! | 4 | CRC-32/ISO-HDLC of the 28 bytes before |
 //!
-//! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on `agent` takes 39
-//! bytes, feedback 15 (19 with a weight other than 1). The user, the version and the fingerprint are in the header.
+//! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on
+//! `agent` takes 39 bytes, feedback 15 (19 with a weight other than 1). The user, the version and the
+//! fingerprint are in the header.
 //!
 //! | tag | event | content |
 //! |---|---|---|
-//! | 0 | permissions | the words of the set up to the last nonzero one: length, `u32` each as varint |
+//! | 0 | permissions | words of the set up to the last nonzero word: length, `u32` each |
 //! | 1 | onboarding | entries: length, then (`u16`, `f64`) each; response `f64`; precision `f64` |
-//! | 2 | decision without coins | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
+//! | 2 | decision, no probes | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
 //! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
 //! | 4 | feedback | round fixed `u32`; reward `f64`; weight `f32` |
 //! | 5 | observation | context; action `u16`; baseline `f64`; reward `f64`; weight `f32` |
-//! | 6 | unlearn | as observation; whether it was imputed `u8`; what is left of it `f32`; contrasts that start again, a set |
+//! | 6 | unlearn | observation; imputed `u8`; share left `f32`; set of contrasts to restart |
 //! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
-//! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; certified by `u8` (0 ellipsoid, 1 coins); round, time, evidence fixed `u32`; interval 2 x `f32` |
-//! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
-//! | 10 | fading | what is kept `f32` |
-//! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
-//! | 12 | site | the place that decides, `u32` |
-//! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
-//! | 14 | wish | its [code](crate::preference::UserRule::code) `u32`; whether it stands `u8` |
+//! | 8 | promotion | promotion |
+//! | 9 | forget | guarantee fingerprint, fixed `u32` |
+//! | 10 | fading | share kept `f32` |
+//! | 11 | decision with probes | content of tag 2; probes |
+//! | 12 | site | number of the deciding site, `u32` |
+//! | 13 | remote event | site, events known before, events added, `u32` each; time fixed `u32`; change |
+//! | 14 | user rule | [code](crate::preference::UserRule::code) `u32`; 1 if set and 0 if removed, `u8` |
 //!
-//! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was imputed `u8`, coins as above, without
-//! any of them a length of 0; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it
-//! (feature `alloc`), and it has up to 280 bytes.
+//! Parts of these events:
 //!
-//! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
+//! - *Promotion*: contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; certifier `u8` (0 ellipsoid, 1
+//!   probes); round, time and evidence, fixed `u32` each; lower and upper end of the interval, `f32` each.
+//! - *Probes*: length, then contrast `u8` and expected reward `f32` each.
+//! - *Change*: `u8`, then its content. 0: nothing. 1, a reward: round `u32`; observation; imputed `u8`;
+//!   probes, with length 0 if there are none. 2, a statement: content of tag 1. 3, an unlearning: round
+//!   `u32`; content of tag 6. 4: a promotion.
+//! - *Set* of contrasts: two `u32`; the first contrast is the lowest bit of the first word.
+//! - *Context*: `u8`, 0 without a task, else 1 + the position of the task; signals: length, then `f32` each.
 //!
-//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, what is known of other places
-//! (number and events, 4 bytes each, in the order of numbers), the words of the permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
-//! 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything before. See [`snapshot`].
+//! Only hosts read remote events (feature `alloc`). They have up to [`MAX_ELSEWHERE_LEN`] bytes.
+//!
+//! **Snapshot**, in this order; see [`snapshot`]:
+//!
+//! - header;
+//! - counters;
+//! - merged sites in ascending order: site and number of its events, 4 bytes each;
+//! - words of the permissions, 4 bytes each;
+//! - decisions in the ring, oldest first;
+//! - promotions;
+//! - numbers of the state, 4 or 8 bytes each;
+//! - CRC-32 of everything before.
+//!
+//! The counters, each decision and each promotion have a length byte in front and are postcard.
 //!
 //! **Prior**: header; then the packed numbers; then the CRC-32 of everything before. See [`prior`].
 //!
@@ -89,25 +107,26 @@ pub const VERSION: u8 = 4;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 
-/// What protects an event; events are short, so it does without a table.
+/// Checksum of an event, computed without a table because events are short.
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
-/// How the longer checksum is computed: from a table of 1 KB on a host, without one on a device.
+/// Implementation of CRC-32: with a table of 1 KB on a host, without a table on a device.
 #[cfg(feature = "alloc")]
-pub(crate) type Way = crc::Table<1>;
+pub(crate) type Implementation = crc::Table<1>;
 #[cfg(not(feature = "alloc"))]
-pub(crate) type Way = NoTable;
+pub(crate) type Implementation = NoTable;
 
-/// What protects a header and a snapshot. A static, so that a table exists once.
-pub(crate) static CRC_32: Crc<u32, Way> = Crc::<u32, Way>::new(&CRC_32_ISO_HDLC);
+/// Checksum of a header and a snapshot. A static, so that the table exists once.
+pub(crate) static CRC_32: Crc<u32, Implementation> = Crc::<u32, Implementation>::new(&CRC_32_ISO_HDLC);
 
-/// The checksum of a header and a snapshot, CRC-32/ISO-HDLC, for what adapters store around them.
+/// CRC-32/ISO-HDLC, the checksum of a header and a snapshot. Adapters use it for data that they store around
+/// records.
 #[must_use]
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u32 {
     CRC_32.checksum(bytes)
 }
 
-/// What a header is the header of.
+/// Kind of the records after a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
@@ -129,7 +148,7 @@ impl Kind {
     }
 }
 
-/// What the bytes after it belong to.
+/// Kind, format, policy and user of the records after the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
@@ -137,18 +156,18 @@ pub struct Header {
     pub kind: Kind,
     /// [`DIGITS`](crate::Number::DIGITS) of the learner's scalar.
     pub digits: u8,
-    /// `R` of the learner: decisions that can wait, and promotions.
+    /// `R` of the learner: the capacity of its ring of decisions and of its profile.
     pub room: u16,
-    /// Fingerprint of the policy; of a prior, of the same policy without it.
+    /// Fingerprint of the policy. In a prior's header: of the policy without the prior.
     pub fingerprint: u64,
-    /// Hash of the user; of a prior, the fingerprint of the policy that has it.
+    /// Hash of the user. In a prior's header: fingerprint of the policy with the prior.
     pub user: u64,
-    /// Fingerprint of the promotion settings that the learner was started with.
+    /// [`Policy::guarantee_fingerprint`] that the learner was started with.
     pub guarantee_fingerprint: u32,
 }
 
 impl Header {
-    /// The header of a user's records that start under a policy.
+    /// The header of records of a user who starts under a policy.
     #[must_use]
     pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, room: u16) -> Self {
         Self {
@@ -181,7 +200,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header. A newer version is told apart from damage, whatever its other fields mean.
+    /// Reads a header. A newer version is distinguished from damage, even if its other fields have changed.
     ///
     /// # Errors
     /// Too few bytes, another magic number, a wrong checksum, another version, an unknown scalar.
@@ -222,7 +241,7 @@ impl Header {
         })
     }
 
-    /// Whether records after this header can be read under a policy.
+    /// Checks that records after this header can be read under a policy.
     ///
     /// # Errors
     /// Another kind, another scalar, another catalog, other settings.
@@ -249,18 +268,19 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts the learner that a journal belongs to, ready for its first event.
     ///
     /// # Errors
-    /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length; nothing has changed
-    /// then.
+    /// A header that does not fit the policy, a capacity below the header's, or storage of the wrong length.
+    /// The learner is unchanged then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
         self.start_journal_in(policy, header, 0)
     }
 
-    /// The same for a journal that begins in a later incarnation: hosts that keep nothing of a forgotten user, not even how
-    /// often that happened, start everyone who comes later in an incarnation that was never used, so that no decision id is
-    /// ever given twice.
+    /// Starts the learner of a journal that begins in a later incarnation.
+    ///
+    /// Some hosts keep nothing about a forgotten user, not even the number of incarnations. They start every
+    /// later user in an incarnation that was never used. No decision id then occurs twice.
     ///
     /// # Errors
-    /// As for [`start_journal`](Self::start_journal).
+    /// See [`start_journal`](Self::start_journal).
     pub fn start_journal_in(
         &mut self,
         policy: &Policy<'_, T>,
@@ -279,28 +299,29 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 }
 
-/// The scalar's name in records.
+/// The scalar's code in records.
 const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
 
-/// What can be wrong with bytes. Whatever it is, nothing has been read into a state. Errors are small: on a device they are
-/// handed up in registers, and no fingerprint is in them that the caller has in its hands.
+/// An error in the bytes of a record. The state is unchanged.
+///
+/// Errors are small, so a device returns them in registers. They leave out fingerprints that the caller has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum RecordError {
     /// The bytes end too early.
     Truncated,
-    /// There are more bytes than the record has.
+    /// There are bytes after the end of the record.
     TooLong,
-    /// These are not records of this kind.
+    /// The bytes are not records of this kind.
     Foreign,
     /// The bytes were damaged.
     Checksum,
     /// The records were written by another version.
     Version {
-        /// Theirs.
+        /// Version of the records.
         found: u8,
     },
     /// The records are in the other scalar.
@@ -308,29 +329,32 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] is not the policy's. They are
-    /// whole, and a user of them can be [migrated](crate::Catalog::shape).
+    /// The records belong to another catalog. The upper half of the fingerprint in their [`Header`] is not
+    /// the policy's.
+    ///
+    /// The records are intact, and their user can be [migrated](crate::Catalog::shape).
     Catalog,
-    /// The records belong to this catalog and other settings, or to another prior: the lower half is not the policy's.
+    /// The records belong to this catalog with other settings or another prior. The lower half of the
+    /// fingerprint is not the policy's.
     Policy,
-    /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
+    /// The bytes are intact but not valid: a number out of range, an unknown event.
     Content,
-    /// The record has something that this build was made without: wishes without the feature `rules`, counted surprises
-    /// without `adapt`, an event of a feature that is left out.
+    /// The record needs a feature that this build lacks: `rules` for user rules, `adapt` for surprises, or an
+    /// event's.
     Unsupported,
-    /// The learner has not the room that the record needs.
+    /// The learner's capacity is less than the record needs.
     Capacity {
-        /// What its `R` would have to be.
+        /// The smallest sufficient `R`.
         needed: u16,
     },
     /// The learner's storage has the wrong length.
     Storage {
-        /// What the catalog needs.
+        /// The length that the catalog needs.
         expected: usize,
     },
-    /// The learner is not vacant.
+    /// The learner was started already.
     Occupied,
-    /// The bytes loaded are not those that were verified.
+    /// The loaded bytes are not the verified bytes.
     Changed,
     /// The buffer is too small for the record.
     Buffer,
@@ -340,8 +364,8 @@ impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated => f.write_str("the record ends too early"),
-            Self::TooLong => f.write_str("there are bytes behind the end of the record"),
-            Self::Foreign => f.write_str("this is no such record"),
+            Self::TooLong => f.write_str("there are bytes after the end of the record"),
+            Self::Foreign => f.write_str("the bytes are not a record of this kind"),
             Self::Checksum => f.write_str("the record is damaged"),
             Self::Version { found } => {
                 write!(f, "the record has version {found}, this program reads version {VERSION}")
@@ -352,14 +376,14 @@ impl fmt::Display for RecordError {
             Self::Policy => {
                 f.write_str("the record belongs to the same catalog with other settings or another prior")
             }
-            Self::Content => f.write_str("the record has a content that is not possible here"),
-            Self::Unsupported => f.write_str("the record has something that this build was made without"),
+            Self::Content => f.write_str("the record is intact, but its content is not valid here"),
+            Self::Unsupported => f.write_str("the record needs a feature that this build lacks"),
             Self::Capacity { needed } => {
-                write!(f, "the learner needs room for {needed} waiting decisions or promotions")
+                write!(f, "the learner needs a capacity of {needed} waiting decisions or promotions")
             }
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
-            Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),
-            Self::Changed => f.write_str("the bytes loaded are not those that were verified"),
+            Self::Occupied => f.write_str("the learner is in use; clear it before a snapshot is loaded"),
+            Self::Changed => f.write_str("the loaded bytes are not the verified bytes"),
             Self::Buffer => f.write_str("the buffer is too small for the record"),
         }
     }

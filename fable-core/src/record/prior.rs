@@ -1,10 +1,17 @@
-//! A base prior as bytes: how a population's prior reaches a device and lies in its flash.
+//! A base prior as bytes, to send a population's prior to a device and keep it in flash.
 //!
-//! The record is a [header](super) of the kind `FABP`, the packed numbers of the [`Factor`](crate::posterior::Factor), 4 or 8 bytes each,
-//! and the CRC-32 of everything before. The header's fingerprint is that of the policy *without* the prior, which catalog and
-//! settings have to agree with; in the place of the user stands the fingerprint of the policy *with* it, which users who began
-//! from the prior have in their snapshots. Room and promise are 0. The header's length is a multiple of every alignment, so
-//! where flash is mapped into memory the numbers after it can be the factor as they lie there.
+//! The record has three parts:
+//!
+//! - a [header](super) of the kind `FABP`;
+//! - the packed numbers of the [`Factor`](crate::posterior::Factor), 4 or 8 bytes each;
+//! - the CRC-32 of everything before.
+//!
+//! The header's fingerprint is the policy's *without* the prior; catalog and settings must agree with it. The
+//! field of the user's hash has the policy's fingerprint *with* the prior, which is also in snapshots of
+//! users who started from the prior. Capacity and guarantee fingerprint are 0.
+//!
+//! The header's length is a multiple of every alignment. Memory-mapped flash can therefore serve as the
+//! factor's storage.
 //!
 //! ```
 //! use fable_core::record::{PriorVerifier, decode_prior, encode_prior};
@@ -27,35 +34,38 @@
 //! ```
 
 use super::snapshot::width;
-use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
+use super::{CRC_32, HEADER_LEN, Header, Implementation, Kind, RecordError};
 use crate::catalog::{Catalog, score::Scalar};
 use crate::policy::{Policy, Sum};
 use crate::posterior::Prior;
 use crc::Digest;
 
-/// Bytes of the prior of a catalog: what a device sets aside for one.
+/// Bytes that a device reserves for a prior of a catalog.
 #[must_use]
 pub const fn prior_len<T: Scalar>(catalog: &Catalog<'_>) -> usize {
     HEADER_LEN + width::<T>() * catalog.layout().packed_len() + 4
 }
 
-/// Looks at every byte of a prior and changes nothing. What it cannot see without the whole factor at hand, whether variances
-/// and means are in range, [`Factor::new`](crate::posterior::Factor::new) finds.
+/// Checks every byte of a prior and changes nothing.
+///
+/// Ranges of variances and means need the whole factor; [`Factor::new`](crate::posterior::Factor::new) checks
+/// them.
 pub struct PriorVerifier<'p, T> {
     policy: &'p Policy<'p, T>,
     header: Option<Header>,
-    /// Bytes of the part that is not complete yet, and how many.
+    /// Bytes of the incomplete part.
     part: [u8; HEADER_LEN],
+    /// Number of bytes in `part`.
     filled: usize,
     /// Numbers seen.
     numbers: usize,
-    digest: Digest<'static, u32, Way>,
+    digest: Digest<'static, u32, Implementation>,
     sum: Sum,
     done: bool,
 }
 
 impl<'p, T: Scalar> PriorVerifier<'p, T> {
-    /// Starts verifying a prior for a policy, whatever prior that has itself.
+    /// Starts verifying a prior for a policy. The policy's own prior does not matter.
     #[must_use]
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
         let (part, digest) = ([0; HEADER_LEN], CRC_32.digest());
@@ -66,7 +76,7 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// What is wrong with them; the verifier is of no more use then.
+    /// The first error in the bytes. The verifier cannot be used after an error.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         for byte in bytes {
             if self.done {
@@ -93,7 +103,7 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
         }
     }
 
-    /// Looks at a part that is complete.
+    /// Checks a complete part.
     fn take(&mut self) -> Result<(), RecordError> {
         let Some(header) = self.header else {
             let header = Header::decode(&self.part)?;
@@ -117,10 +127,10 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
         if header.user == self.sum.finish() { Ok(()) } else { Err(RecordError::Content) }
     }
 
-    /// Ends the pass when all bytes were pushed: the fingerprint of the policy with this prior.
+    /// Ends the pass after all bytes were pushed. Returns the fingerprint of the policy with this prior.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] when some are missing.
+    /// [`RecordError::Truncated`] if bytes are missing.
     pub fn finish(self) -> Result<u64, RecordError> {
         match self.header {
             Some(header) if self.done && self.filled == 0 => Ok(header.user),
@@ -129,7 +139,7 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
     }
 }
 
-/// The number that bytes begin with.
+/// Reads a number from the first bytes.
 fn number<T: Scalar>(bytes: &[u8]) -> T {
     let mut bits = [0; 8];
     for (slot, byte) in bits.iter_mut().zip(bytes).take(width::<T>()) {
@@ -138,15 +148,16 @@ fn number<T: Scalar>(bytes: &[u8]) -> T {
     T::from_bits(u64::from_le_bytes(bits))
 }
 
-/// Puts the bytes of numbers, which begin at the number `first`, where they belong in a packed factor: for devices whose flash
-/// is not mapped into memory. Chunks are whole numbers.
+/// Writes numbers into a packed factor, from the index `first` on.
+///
+/// Devices whose flash is not mapped into memory read a prior in chunks of whole numbers.
 pub fn read_numbers<T: Scalar>(packed: &mut [T], first: usize, bytes: &[u8]) {
     for (slot, bytes) in packed.iter_mut().skip(first).zip(bytes.chunks_exact(width::<T>())) {
         *slot = number(bytes);
     }
 }
 
-/// The bytes of a policy's prior; none if it is not a factor.
+/// The bytes of a policy's prior; `None` if the prior is not a factor.
 #[cfg(feature = "alloc")]
 #[must_use]
 pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec<u8>> {

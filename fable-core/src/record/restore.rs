@@ -1,8 +1,9 @@
-//! Reading a [snapshot](super::snapshot): a first pass that looks at every byte, a second that loads them in place.
+//! Reading a [snapshot](super::snapshot). The first pass checks every byte; the second pass loads them in
+//! place.
 
 use super::snapshot::{Piece, Stage, width};
 use super::wire::{Counters, Input};
-use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
+use super::{CRC_32, HEADER_LEN, Header, Implementation, Kind, RecordError};
 use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, USER_RULE_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
@@ -11,12 +12,12 @@ use crate::user::{
 };
 use crc::Digest;
 
-/// Largest inverse pivot: that of the vaguest prior.
+/// Largest inverse pivot, of the prior with the smallest precision.
 const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
 /// Largest magnitude of an entry of the factor.
 const MAX_ENTRY: f64 = 1e12;
 
-/// One part, read and found possible.
+/// One part, read and checked.
 enum Item<T> {
     Header(Header),
     Counters(Counters),
@@ -28,22 +29,22 @@ enum Item<T> {
     Sum(u32),
 }
 
-/// What takes the parts.
+/// Receives the parts.
 type Take<'t, T> = dyn FnMut(&Counters, Item<T>) -> Result<(), RecordError> + 't;
 
-/// Takes bytes and hands out parts. Everything that can be wrong with a part is found here, in both passes.
+/// Takes bytes and returns parts. Both passes check every part here.
 struct Reader<'p, T> {
     policy: &'p Policy<'p, T>,
     stage: Stage,
     counters: Counters,
-    /// The last one of the other places.
+    /// The last merged site.
     merged: Option<u32>,
-    /// Contrasts that have had a promotion.
+    /// Contrasts with a promotion so far.
     promoted: ContrastSet,
-    /// Contrasts that have had their coin.
-    tossed: ContrastSet,
+    /// Contrasts with an open probe so far.
+    probed: ContrastSet,
     part: Piece,
-    digest: Digest<'static, u32, Way>,
+    digest: Digest<'static, u32, Implementation>,
 }
 
 impl<'p, T: Scalar> Reader<'p, T> {
@@ -54,13 +55,13 @@ impl<'p, T: Scalar> Reader<'p, T> {
             counters: Counters::default(),
             merged: None,
             promoted: ContrastSet::EMPTY,
-            tossed: ContrastSet::EMPTY,
+            probed: ContrastSet::EMPTY,
             part: Piece::new(),
             digest: CRC_32.digest(),
         }
     }
 
-    /// Once in an image, whatever takes the parts.
+    /// Takes the next bytes. Not generic over the receiver, so an image has this code once.
     #[inline(never)]
     fn push(&mut self, bytes: &[u8], take: &mut Take<'_, T>) -> Result<(), RecordError> {
         let pushed = self.push_bytes(bytes, take);
@@ -92,7 +93,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         Ok(())
     }
 
-    /// Length of the present part, as far as it is known.
+    /// Length of the current part, as far as known.
     fn wanted(&self) -> usize {
         match self.stage {
             Stage::Header => HEADER_LEN,
@@ -164,8 +165,8 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let newer = u32::from(counters.pending.saturating_sub(index));
                 let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
                 let known = pending.coins.is_below(catalog.contrasts().len());
-                let again = pending.coins.iter().any(|contrast| self.tossed.contains(contrast));
-                pending.coins.iter().for_each(|contrast| self.tossed.insert(contrast));
+                let again = pending.coins.iter().any(|contrast| self.probed.contains(contrast));
+                pending.coins.iter().for_each(|contrast| self.probed.insert(contrast));
                 if in_order && known && !again {
                     Ok(Item::Pending(pending))
                 } else {
@@ -179,7 +180,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
                 let sound =
                     promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
-                // One that was made elsewhere has its round there.
+                // The round of a remote promotion belongs to its site.
                 let sound = sound && (promotion.round <= counters.round || counters.merged > 0);
                 if !known || !sound {
                     return Err(RecordError::Content);
@@ -193,7 +194,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
-                if !cfg!(feature = "rules") && is_of_wishes(catalog, index) && number.bits() != 0 {
+                if !cfg!(feature = "rules") && is_user_rule_code(catalog, index) && number.bits() != 0 {
                     return Err(RecordError::Unsupported);
                 }
                 if possible(catalog, index, number) {
@@ -224,24 +225,29 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 }
 
-/// Whether a number is the place of a wish.
-fn is_of_wishes(catalog: &Catalog<'_>, index: u32) -> bool {
+/// True if the number at this index is the code of a user rule.
+fn is_user_rule_code(catalog: &Catalog<'_>, index: u32) -> bool {
     usize::try_from(index).is_ok_and(|index| index + USER_RULE_LEN >= catalog.state_len())
 }
 
-/// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
-/// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
+/// Checks the range of one number of the state.
+///
+/// - Codes of user rules: 0 or a rule of the catalog.
+/// - Numbers of a contrast: possible results of probes.
+/// - Inverse pivots: positive, at most the largest prior variance.
+/// - Entries of the factor: at most what settings allow.
+/// - Evidence counts: not negative. Fading leaves fractions.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
-    let rules = is_of_wishes(catalog, index);
-    let (arrow, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
-    if rules {
+    let is_code = is_user_rule_code(catalog, index);
+    let (layout, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
+    if is_code {
         let code = code_of(number);
         code == 0 || is_user_rule(catalog, code)
-    } else if let Some(place) = index.checked_sub(catalog.trials_start()) {
-        is_possible(place % TRIAL_LEN, number.to_f64())
-    } else if index < arrow.dimension() {
+    } else if let Some(inside) = index.checked_sub(catalog.trials_start()) {
+        is_possible(inside % TRIAL_LEN, number.to_f64())
+    } else if index < layout.dimension() {
         number > T::ZERO && number.to_f64() <= MAX_INVERSE
-    } else if index < arrow.packed_len() {
+    } else if index < layout.packed_len() {
         within(number.to_f64(), MAX_ENTRY)
     } else {
         let count = number.to_f64();
@@ -249,7 +255,7 @@ fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
     }
 }
 
-/// A snapshot that was seen whole and found sound.
+/// A complete snapshot that passed all checks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Verified {
@@ -259,13 +265,13 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whose snapshot it is.
+    /// Hash of the snapshot's user.
     #[must_use]
     pub const fn user(&self) -> u64 {
         self.header.user
     }
 
-    /// How often the user had been forgotten.
+    /// Number of times that the user had been forgotten.
     #[must_use]
     pub const fn incarnation(&self) -> u32 {
         self.counters.incarnation
@@ -277,7 +283,7 @@ impl Verified {
         self.counters.round
     }
 
-    /// The least `R` of a learner that it can be loaded into.
+    /// The smallest sufficient `R` of a learner.
     #[must_use]
     pub const fn capacity(&self) -> u16 {
         let Counters { pending, profile, .. } = self.counters;
@@ -285,7 +291,7 @@ impl Verified {
     }
 }
 
-/// The first pass: looks at every byte and changes nothing.
+/// The first pass: checks every byte and changes nothing.
 pub struct Verifier<'p, T> {
     reader: Reader<'p, T>,
     header: Option<Header>,
@@ -302,7 +308,7 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// What is wrong with them; the verifier is of no more use then.
+    /// The first error in the bytes. The verifier cannot be used after an error.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let Self { reader, header, sum } = self;
         reader.push(bytes, &mut |_, item| {
@@ -315,10 +321,10 @@ impl<'p, T: Scalar> Verifier<'p, T> {
         })
     }
 
-    /// Ends the pass when all bytes were pushed.
+    /// Ends the pass after all bytes were pushed.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] when some are missing.
+    /// [`RecordError::Truncated`] if bytes are missing.
     pub fn finish(self) -> Result<Verified, RecordError> {
         match (self.header, self.sum) {
             (Some(header), Some(sum)) if self.reader.stage == Stage::Done => {
@@ -329,8 +335,10 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     }
 }
 
-/// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as vacant, and when
-/// that is never reached it is.
+/// The second pass: loads the bytes into a learner.
+///
+/// The learner counts as not started until [`finish`](Self::finish). Dropping an unfinished loader clears the
+/// learner.
 pub struct Loader<'l, T: Scalar> {
     memory: Memory<'l, T>,
     reader: Reader<'l, T>,
@@ -346,7 +354,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// Bytes that are not those of the first pass; the learner is vacant when the loader is dropped.
+    /// Bytes other than those of the first pass. The learner is cleared when the loader is dropped.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let Self { memory, reader, verified } = self;
         reader.push(bytes, &mut |counters, item| {
@@ -374,10 +382,10 @@ impl<'l, T: Scalar> Loader<'l, T> {
         })
     }
 
-    /// Ends the load when all bytes were pushed: the learner is what it was when the snapshot was made.
+    /// Ends the load after all bytes were pushed. The learner then has the state of the snapshot.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.
+    /// [`RecordError::Truncated`] if bytes are missing. The learner is cleared then.
     pub fn finish(self) -> Result<(), RecordError> {
         if self.reader.stage != Stage::Done {
             return Err(RecordError::Truncated);
@@ -393,9 +401,9 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.observations = counters.observations;
         state.guarantee_fingerprint = header.guarantee_fingerprint;
         state.voided = counters.voided;
-        let arrow = self.reader.policy.catalog().layout();
-        // As three numbers, not as memory, which the compiler moves as if it might overlap.
-        (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (arrow.leaves, arrow.leaf, arrow.root);
+        let layout = self.reader.policy.catalog().layout();
+        // Three assignments: the compiler copies a whole struct with a call for overlapping memory.
+        (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (layout.leaves, layout.leaf, layout.root);
         state.log_det_ratio = counters.log_det_ratio;
         state.since_fading = counters.since_fading;
         state.squares = counters.squares;

@@ -1,21 +1,49 @@
-//! A whole state as a stream of bytes, written and read in chunks of any size: a device uses 256 bytes and no second copy.
+//! A whole state as a stream of bytes, in chunks of any size. A device uses 256 bytes and no second copy.
 //!
-//! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first and changes
-//! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
-//! again. A learner goes on from a snapshot with the same bits on every platform. A population prior is a snapshot with zero
-//! rounds, of a learner [started from](crate::Learner::start_from) it: load it and go on, or make its
-//! [`packed`](crate::posterior::Posterior::packed) numbers a [`Factor`](crate::posterior::Factor).
+//! [`Snapshot`] writes. Reading takes two passes over the same bytes. A [`Verifier`] checks all bytes and
+//! changes nothing. A [`Loader`] then loads them into a learner, in place. If the load fails or is dropped,
+//! the learner is cleared.
 //!
-//! The counters are, in this order: incarnation, place that decides (0 before the first decision), round, events and observations, fixed `u32`
-//! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; rewards since the
-//! last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards since one, `u8`; number of other places, `u8`; of words of the permissions, `u8`; of
-//! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
-//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context; the contrasts
-//! whose last coin was tossed for it, a set.
+//! A learner continues from a snapshot with the same bits on every platform. A population prior is a snapshot
+//! with zero rounds, of a learner [started from](crate::Learner::start_from) the prior. Its
+//! [`packed`](crate::posterior::Posterior::packed) numbers can also become a
+//! [`Factor`](crate::posterior::Factor).
 //!
-//! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the logarithms of ten products of
-//! wealth, for and against; the sum of Z and V; what the last coin expected; trials + 2^16 x (0 open, 1 certified for, 2 against) +
-//! 3 x 2^16 x starts; the e-detector. The last 24 have the bits of the [codes](crate::preference::UserRule::code) of the user's wishes, then zeros.
+//! The counters, in this order:
+//!
+//! | type | counter |
+//! |---|---|
+//! | fixed `u32` | incarnation |
+//! | fixed `u32` | site that decides, 0 before the first decision |
+//! | fixed `u32` | round |
+//! | fixed `u32` | events |
+//! | fixed `u32` | observations |
+//! | `u8` | 1 if the guarantee is voided |
+//! | `f64` | log-determinant ratio |
+//! | `u16` | rewards since the last fading |
+//! | `f32` | sum of squared surprises |
+//! | `u16` | evidence of a change |
+//! | `u8` | 1 + rewards since a noticed change, at most 255; 0 without one |
+//! | `u8` | number of merged sites |
+//! | `u8` | number of words of the permissions |
+//! | `u16` | number of decisions in the ring |
+//! | `u16` | number of promotions |
+//! | fixed `u32` | number of numbers |
+//!
+//! A decision in the ring: round and time, fixed `u32` each; action `u16`; status `u8` (0 waiting, 1
+//! rewarded, 2 expired); baseline `f64`; context; set of contrasts whose open probe is this decision.
+//!
+//! The numbers are the packed posterior, the evidence counts, 15 numbers per declared contrast and 24 for
+//! user rules. The last 24 have the bits of the [codes](crate::preference::UserRule::code) of the user's
+//! rules, then zeros. The 15 are:
+//!
+//! - logarithms of ten products of wealth, five for and five against;
+//! - sum of Z;
+//! - V;
+//! - expected reward m of the last probe;
+//! - trials + 2^16 x certificate + 3 x 2^16 x restarts, with the certificate 0 (open), 1 (for) or 2
+//!   (against);
+//! - e-detector.
 //!
 //! ```
 //! use fable_core::record::Verifier;
@@ -46,7 +74,7 @@
 
 use super::restore::{Loader, Verified, Verifier};
 use super::wire::{Counters, Output};
-use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way, digits};
+use super::{CRC_32, HEADER_LEN, Header, Implementation, Kind, RecordError, digits};
 use crate::catalog::{Catalog, score::Scalar};
 use crate::numbers::Storage;
 use crate::policy::Policy;
@@ -56,12 +84,13 @@ use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, User, UserError, View};
 use crc::Digest;
 
-/// The longest part: a decision with 16 signals, coins and its length byte.
+/// Bytes of the longest part: a decision with 16 signals, probes and its length byte.
 const MAX_PART: usize = 96;
 
 pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 
-/// Bytes of the longest snapshot of a learner whose `R` is `room`, not merged from other places: what a device sets aside for one.
+/// Bytes of the longest snapshot of a learner with `R` = `capacity` and no merged sites. A device reserves
+/// this many.
 ///
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -69,26 +98,26 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 /// assert_eq!(LEN, 2_771);
 /// ```
 #[must_use]
-pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
+pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, capacity: usize) -> usize {
     let action = if catalog.actions() > 128 { 2 } else { 1 };
     let contrasts = catalog.contrasts().len();
-    let coins =
+    let probes =
         if contrasts <= 32 { varint_len(contrasts) + 1 } else { varint_len(32) + varint_len(contrasts - 32) };
-    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + coins;
+    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + probes;
     let promotion = 1 + 4 + 3 * 4 + 2 * 4;
-    let promotions = if contrasts < room { contrasts } else { room };
+    let promotions = if contrasts < capacity { contrasts } else { capacity };
     let (words, counters) =
         (catalog.actions().div_ceil(32), 1 + 5 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 1 + 3 + 3 + 4);
-    let lists = 4 * words + decision * room + promotion * promotions;
+    let lists = 4 * words + decision * capacity + promotion * promotions;
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
 }
 
-/// Bytes of the longest varint of so many bits.
+/// Bytes of the longest varint with this number of bits.
 const fn varint_len(bits: usize) -> usize {
     if bits == 0 { 1 } else { bits.div_ceil(7) }
 }
 
-/// What comes next. Lists are walked by position.
+/// The next part. Items of lists have their index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Header,
@@ -100,7 +129,7 @@ pub(super) enum Stage {
     Number(u32),
     Sum,
     Done,
-    /// An error was returned; nothing that follows makes it good.
+    /// An error was returned. All later bytes are refused.
     Failed,
 }
 
@@ -152,40 +181,40 @@ pub struct Snapshot<'l, T> {
     stage: Stage,
     part: Piece,
     taken: usize,
-    digest: Digest<'static, u32, Way>,
+    digest: Digest<'static, u32, Implementation>,
 }
 
 impl<T: Scalar> User<'_, T> {
     /// Starts writing a snapshot.
     ///
     /// # Errors
-    /// A vacant user.
+    /// A user that is not started.
     pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
         Snapshot::new(self.memory.view())
     }
 
-    /// Whether a verified snapshot can be loaded in place of this user: ask before giving up a state for it.
+    /// Checks that a verified snapshot can replace this user.
     ///
     /// # Errors
-    /// Too little room for the ring or the profile.
+    /// A ring or a profile with too little capacity.
     pub fn fits(&self, verified: &Verified) -> Result<(), RecordError> {
         fits(self.memory.view(), self.policy, verified)
     }
 
-    /// Starts loading a verified snapshot in place of this user; the same bytes have to be pushed again. Until that is finished
-    /// the user is vacant.
+    /// Starts replacing this user with a verified snapshot, whose bytes must be pushed again. Until the load
+    /// is finished, the user is not started.
     ///
     /// # Errors
-    /// As for [`fits`](Self::fits); nothing has changed then.
+    /// See [`fits`](Self::fits). The user is unchanged then.
     pub fn load(&mut self, verified: Verified) -> Result<Loader<'_, T>, RecordError> {
         self.fits(&verified)?;
         Ok(Loader::new(self.memory.reborrow(), self.policy, verified))
     }
 
-    /// Makes the user what it was when the bytes of a snapshot were written: verifies, then loads.
+    /// Restores the user from the bytes of a snapshot: verifies, then loads.
     ///
     /// # Errors
-    /// As for [`Learner::restore`]; nothing has changed then.
+    /// See [`Learner::restore`]. The user is unchanged then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         restore(self.memory.reborrow(), self.policy, bytes)
     }
@@ -195,7 +224,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts writing a snapshot.
     ///
     /// # Errors
-    /// A vacant learner.
+    /// A learner that is not started.
     pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
         Snapshot::new(self.view())
     }
@@ -203,7 +232,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// The bytes of a snapshot.
     ///
     /// # Errors
-    /// A vacant learner.
+    /// A learner that is not started.
     #[cfg(feature = "alloc")]
     pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, UserError> {
         let mut snapshot = self.snapshot()?;
@@ -213,18 +242,20 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(bytes)
     }
 
-    /// Makes the learner what it was when the bytes of a snapshot were written, whatever it is now: verifies, then loads.
+    /// Restores the learner from the bytes of a snapshot: verifies, then loads. The present state does not
+    /// matter.
     ///
     /// # Errors
-    /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.
+    /// Bytes that are not a valid snapshot under this policy, or do not fit. The learner is unchanged then.
     pub fn restore(&mut self, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
         restore(self.memory(), policy, bytes)
     }
 
-    /// Starts loading a verified snapshot into this vacant learner; the same bytes have to be pushed again.
+    /// Starts loading a verified snapshot into this learner. The same bytes must be pushed again.
     ///
     /// # Errors
-    /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
+    /// A learner that was started, storage of another length, too little capacity for the ring or the
+    /// profile.
     pub fn load<'l>(
         &'l mut self,
         policy: &'l Policy<'l, T>,
@@ -240,16 +271,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
 
 #[cfg(feature = "alloc")]
 impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
-    /// Everything that is known, as a snapshot.
+    /// The user's whole state, as a snapshot.
     #[must_use]
     pub fn to_bytes(&self) -> alloc::vec::Vec<u8> {
-        self.learner().to_bytes().unwrap_or_default() // never vacant
+        self.learner().to_bytes().unwrap_or_default() // always started
     }
 
     /// The user of a snapshot.
     ///
     /// # Errors
-    /// Bytes that are not a sound snapshot of a user of this policy.
+    /// Bytes that are not a valid snapshot of a user of this policy.
     pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
         let mut learner = HostLearner::for_policy(policy);
         learner.restore(policy, bytes)?;
@@ -271,7 +302,7 @@ fn restore<T: Scalar>(
     loader.finish()
 }
 
-/// Whether a verified snapshot can be loaded into memory.
+/// Checks that a verified snapshot can be loaded into this memory.
 fn fits<T: Scalar>(
     view: View<'_, T>,
     policy: &Policy<'_, T>,
@@ -322,7 +353,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         })
     }
 
-    /// At least as many bytes as the whole snapshot has.
+    /// An upper bound of the snapshot's length in bytes.
     #[cfg(feature = "alloc")]
     fn len(&self) -> usize {
         let Counters { pending, profile, merged, words, .. } = self.counters;
@@ -332,7 +363,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
     }
 
-    /// Writes the next bytes and says how many; 0 when there are no more.
+    /// Writes the next bytes and returns their number; 0 at the end.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut written = 0;
         while let Some(out) = out.get_mut(written..).filter(|out| !out.is_empty()) {
@@ -403,13 +434,13 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
     }
 }
 
-/// Every part fits by construction.
+/// Appends bytes to a part. Every part fits by construction.
 #[inline]
 fn put(part: &mut Piece, bytes: &[u8]) {
     let _ = part.extend_from_slice(bytes);
 }
 
-/// A length byte, then the value.
+/// Appends a length byte, then the value.
 fn put_part(part: &mut Piece, write: impl FnOnce(&mut Output<'_>)) {
     let mut bytes = [0; MAX_PART - 1];
     let mut out = Output::new(&mut bytes);

@@ -1,14 +1,15 @@
-//! How the parts of records stand in bytes: postcard's wire format, read and written by hand.
+//! Parts of records in postcard's wire format, read and written by hand.
 //!
-//! Postcard's own code is generic and keeps panics when it is built for size; these few functions do not, and take four
-//! kilobytes less on a Cortex-M0. `tests/it/record.rs` compares what they write with what postcard writes.
+//! Postcard's own code is generic and keeps panics in builds optimized for size. These functions have no
+//! panics and take four kilobytes less on a Cortex-M0. `tests/it/record.rs` compares their output with
+//! postcard's.
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::user::{Certifier, Observation, Pending, Promotion, Verdict, Wait};
 
-/// Bytes that are written one after the other.
+/// A writer into a buffer.
 pub(crate) struct Output<'b> {
     bytes: &'b mut [u8],
     written: usize,
@@ -19,7 +20,7 @@ impl<'b> Output<'b> {
         Self { bytes, written: 0 }
     }
 
-    /// How many were written; `None` when there was not enough room.
+    /// Number of bytes written; `None` if the buffer is too small.
     pub(crate) const fn len(&self) -> Option<usize> {
         if self.written <= self.bytes.len() { Some(self.written) } else { None }
     }
@@ -36,7 +37,7 @@ impl<'b> Output<'b> {
         self.put(&[byte]);
     }
 
-    /// Seven bits a byte, the lowest first.
+    /// Writes seven bits per byte, lowest first.
     #[inline(never)]
     pub(crate) fn varint(&mut self, mut number: u32) {
         while number >= 0x80 {
@@ -119,11 +120,13 @@ impl<'b> Output<'b> {
     }
 }
 
-/// Bytes that are read one after the other. What is wrong is remembered, and zeros are read from then on, so that a reader
-/// asks once, at the [end](Self::end): a question after every number takes more code than all the numbers.
+/// A reader of bytes that keeps the first error. After an error it returns zeros.
+///
+/// Callers check once, at the [end](Self::end). A check after every number takes more code than reading the
+/// numbers.
 pub(crate) struct Input<'b> {
     rest: &'b [u8],
-    /// What was wrong first.
+    /// The first error.
     fault: Option<RecordError>,
 }
 
@@ -132,15 +135,15 @@ impl<'b> Input<'b> {
         Self { rest: bytes, fault: None }
     }
 
-    /// What was not read.
+    /// The bytes not read yet.
     pub(crate) const fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
-    /// Whether something was wrong with what was read.
+    /// Ends the reading.
     ///
     /// # Errors
-    /// What was wrong first.
+    /// The first error.
     pub(crate) const fn end(&self) -> Result<(), RecordError> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -148,7 +151,7 @@ impl<'b> Input<'b> {
         }
     }
 
-    /// The bytes make no sense.
+    /// Records that the content is not valid.
     pub(crate) const fn refuse(&mut self) {
         self.fail(RecordError::Content);
     }
@@ -179,7 +182,7 @@ impl<'b> Input<'b> {
         byte
     }
 
-    /// A truth, or whether something follows.
+    /// Reads a bool or an `Option` tag.
     #[inline(never)]
     pub(crate) fn flag(&mut self) -> bool {
         let byte = self.byte();
@@ -189,15 +192,15 @@ impl<'b> Input<'b> {
         byte == 1
     }
 
-    /// A varint in as few bytes as it needs.
+    /// Reads a varint. Longer encodings than necessary are refused.
     #[inline(never)]
     pub(crate) fn varint(&mut self) -> u32 {
         let mut number = 0_u32;
-        for place in 0..5 {
+        for index in 0..5 {
             let byte = self.byte();
-            number |= u32::from(byte & 0x7f) << (7 * place);
+            number |= u32::from(byte & 0x7f) << (7 * index);
             if byte & 0x80 == 0 {
-                if (byte == 0 && place > 0) || (place == 4 && byte > 0xf) {
+                if (byte == 0 && index > 0) || (index == 4 && byte > 0xf) {
                     break;
                 }
                 return number;
@@ -237,10 +240,10 @@ impl<'b> Input<'b> {
         f64::from_bits(self.u64())
     }
 
-    /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is refused.
+    /// Reads a context of a catalog. A state has one encoding, so a signal of -0 is refused.
     ///
     /// # Errors
-    /// What is wrong with it, or with what was read before: there is no context then.
+    /// The first error so far, or a context that the catalog does not have.
     #[inline(never)]
     pub(crate) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
         let task = self.byte().checked_sub(1).map(usize::from);
@@ -350,7 +353,7 @@ pub(crate) struct Counters {
     pub(crate) squares: f32,
     pub(crate) disappointment: u16,
     pub(crate) since_change: u8,
-    /// Other places.
+    /// Merged sites.
     pub(crate) merged: u8,
     /// Words of the permissions up to the last nonzero one.
     pub(crate) words: u8,
