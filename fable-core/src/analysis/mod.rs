@@ -1,11 +1,14 @@
-//! What a host computes about a user beside the learner (feature `analysis`).
+//! Computations of a host beside the learner (feature `analysis`).
 //!
-//! [`span`] tells which contrasts the hard constraints leave learnable at all. [`spca`] and [`program`] choose, before the
-//! first round, the blocks that matter most to this user (FABLE-SPCA), and [`budget`] says for how long the smaller
-//! dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet) goes into
+//! - [`span`] finds the contrasts that can be learned under the hard constraints.
+//! - [`spca`] and [`program`] choose the blocks that matter most to a user before the first round
+//!   (FABLE-SPCA).
+//! - [`budget`] computes the number of rounds for which the smaller dictionary is the better choice.
+//!
+//! A chosen [`BlockSet`](crate::catalog::BlockSet) goes into
 //! [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, all memory is the caller's.
 //!
-//! From prototypes of the user's requests to a learner over the eight best-spent coordinates of `tau2`:
+//! From prototypes of the user's requests to a learner over the eight most useful coordinates of `tau2`:
 //!
 //! ```
 //! use fable_core::analysis::{Program, Prototype, reduce, spca};
@@ -21,7 +24,8 @@
 //! let mut scratch = [0.0; TAU2.workspace_len()];
 //!
 //! let request = Prototype { context: TAU2.context(None, [])?, weight: 1.0, feasible: Feasible::all(&TAU2) };
-//! let (mut relevance, mut moment, mut mean) = (SMatrix::<f64, D, D>::zeros(), SMatrix::<f64, D, D>::zeros(), [0.0; D]);
+//! let (mut relevance, mut moment) = (SMatrix::<f64, D, D>::zeros(), SMatrix::<f64, D, D>::zeros());
+//! let mut mean = [0.0; D];
 //! spca::feature_covariance_into(&policy, &[request], 4.0, &mut relevance)?; // G
 //! spca::second_moment_into(&posterior, &mut scratch, &mut mean, &mut moment)?; // M
 //! spca::weigh(&mut relevance, &moment)?; // H = G o M

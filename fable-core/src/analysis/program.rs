@@ -1,34 +1,50 @@
 //! The best blocks for a budget of k coordinates: the block integer program of FABLE-SPCA, solved exactly.
 //!
-//! With q_h = 1 for a kept block and o = 1 - q, [`reduce`] adds H up to B_gh = sum of H_ij over i in block g, j in block h, and
+//! Let q_h = 1 for a kept block and o = 1 - q. [`reduce`] computes B_gh, the sum of H_ij over i in block g
+//! and j in block h. The program is
 //!
 //! ```text
-//!   minimise  E(q) = o^T B o     subject to   sum size_h q_h = k,   q_h = 1 (keep),   q_h = 0 (forbid),   q_child <= q_parent
+//!   minimise    E(q) = o^T B o
+//!   subject to  sum size_h q_h = k,  q_h = 1 (keep),  q_h = 0 (forbid),  q_child <= q_parent
 //! ```
 //!
-//! *Search.* Depth first, one block after the other. A node has decided some blocks; with O the omitted, F the free ones and D
-//! the coordinates still to be omitted, its error is c + sum_f o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g) for c = sum of B
-//! over O x O and r_f = sum of B_fO. A node is dropped when no subset of F has the missing size (a table of subset sums tells
-//! exactly), when it breaks a parent rule, or when its bound shows that it cannot lead to a better choice.
+//! *Search.* Depth first, one block after the other. A node has some blocks decided. Let O be the omitted
+//! blocks, F the free blocks, and D the number of coordinates still to omit. The error is
 //!
-//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over fractional o in
-//! [0, 1]^(F - f) with sizes adding up to D - size_f, and let the bound be c plus the least sum of o_f (2 r_f + B_ff + m_f) over
-//! fractional o in [0, 1]^F with sizes adding up to D. Every admissible o is feasible for both, and for it the inner sum of an
-//! omitted f is at least m_f; so no admissible choice below the node has a smaller error. Nothing is assumed about the signs
-//! or the definiteness of B, so blocks that cancel each other are safe. Both minima are greedy by value per coordinate, which is
-//! optimal for one equality with positive sizes.
+//! ```text
+//!   E = c + sum_{f in F} o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g)
+//!   c = sum of B over O x O,  r_f = sum of B_fO
+//! ```
 //!
-//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding and far below meaning. Of
-//! equal choices the one is taken that keeps the earliest blocks: block 0 if any of them keeps it, and so on. A second pass in
-//! definition order finds it.
+//! A node is pruned in three cases:
 //!
-//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, two dozen that cancel each other a tenth of a second; for
-//! a hundred [`Program::search`] stops after a given number of nodes and says how far from optimal its choice can be. A node
-//! costs f^2 log f steps for f free blocks.
+//! - no subset of F has the missing size, by an exact table of subset sums;
+//! - the node breaks a parent rule;
+//! - the node's bound excludes a better choice.
+//!
+//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack):
+//!
+//! ```text
+//!   m_f   = min of sum B_fg o_g                     o in [0, 1]^(F - f), sizes adding up to D - size_f
+//!   bound = c + min of sum o_f (2 r_f + B_ff + m_f) o in [0, 1]^F, sizes adding up to D
+//! ```
+//!
+//! Every admissible o is feasible for both problems, and its inner sum for an omitted f is at least m_f. No
+//! admissible choice below the node therefore has a smaller error. The bound needs no assumption on signs or
+//! definiteness of B, so blocks may cancel each other. Both minima are greedy by value per coordinate, which
+//! is optimal for one equality with positive sizes.
+//!
+//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal. Among equal choices, the
+//! search prefers the choice that keeps block 0, then block 1, and so on. A second pass in definition order
+//! finds this choice.
+//!
+//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond. Two dozen blocks that cancel each
+//! other take a tenth of a second. For a hundred blocks, [`Program::search`] stops after a given number of
+//! nodes and bounds the distance from the optimum. A node costs f^2 log f steps for f free blocks.
 //!
 //! ```
 //! use fable_core::analysis::{Program, ProgramError};
-//! // Blocks 1 and 2 cancel each other: leaving out both costs less than leaving out either.
+//! // Blocks 1 and 2 cancel each other: omitting both costs less than omitting either.
 //! let relevance = [3.0, 0.0, 0.0, 0.0, 4.0, -4.0, 0.0, -4.0, 4.5];
 //! let program = Program::new(&[2, 1, 1], &relevance)?;
 //! let mut scratch = [0; 8];
@@ -44,10 +60,11 @@ use crate::numbers::Bits;
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage};
 
-/// Errors closer than this part of the sum of |B| are equal. Rounding in the sums of 128 x 128 numbers is below 2e-12 of it.
+/// Errors closer than this share of the sum of |B| are equal. Rounding in sums of 128 x 128 numbers is below
+/// a share of 2e-12.
 pub const RESOLUTION: f64 = 1e-11;
 
-/// Adds H up block by block: `out` gets B, one row after the other, as many as the catalog has blocks.
+/// Adds H up block by block and writes B to `out`, row by row, with a row per block of the catalog.
 ///
 /// # Errors
 /// H of another shape than d x d, or another length of `out` than blocks squared.
@@ -81,24 +98,25 @@ where
     Ok(())
 }
 
-/// The blocks to keep, or the coordinates, and how good that is.
+/// The blocks or coordinates to keep, and their error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Selection<const W: usize = 4> {
-    /// What to keep.
+    /// The blocks or coordinates to keep.
     pub retained: Bits<W>,
     /// E of this choice.
     pub error: f64,
-    /// The least error of any admissible choice is at most this much smaller, apart from the resolution: epsilon_opt. 0 when
-    /// the search was completed.
+    /// epsilon_opt: an upper bound of the difference to the least error, apart from the resolution. 0 for a
+    /// complete search.
     pub gap: f64,
 }
 
-/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so many more would not be searched in a lifetime.
+/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so more are not practical.
 pub const MAX_MASK: usize = 1024;
 
-/// The program over single coordinates instead of blocks: z itself, in the words of the paper. The learner retains blocks, so this says how
-/// much better a mask could be.
+/// The program over single coordinates instead of blocks: z itself, in the paper's notation.
+///
+/// The learner retains blocks. The program over coordinates computes the error that a mask could reach.
 ///
 /// ```
 /// use fable_core::analysis::{CoordinateProgram, ProgramError};
@@ -107,15 +125,17 @@ pub const MAX_MASK: usize = 1024;
 /// (0..254).for_each(|i| relevance[i * 254 + i] = ((i * 97) % 254) as f64);
 /// let program = CoordinateProgram::of_coordinates(&AGENT, &relevance)?;
 /// let chosen = program.solve(10, &mut vec![0; program.scratch_len()])?;
-/// assert!(chosen.retained.iter().all(|i| (i * 97) % 254 >= 244)); // without interactions the ten largest
+/// assert!(chosen.retained.iter().all(|i| (i * 97) % 254 >= 244)); // a diagonal H: the ten largest entries
 /// # Ok::<(), ProgramError>(())
 /// ```
 pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
 
-/// The program: sizes, relevance and rules. See the [module](self). `N` is the most parts that it can have, and `W` the words of a set of them.
+/// The program: sizes, relevance and rules. See the [module](self).
+///
+/// `N` is the largest number of blocks or coordinates, and `W` the number of words of a set of them.
 #[derive(Clone, Debug)]
 pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
-    /// B, as many rows as blocks.
+    /// B, with a row per block.
     relevance: &'p [f64],
     blocks: usize,
     sizes: [u16; N],
@@ -126,19 +146,21 @@ pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
 }
 
 impl<'p> Program<'p> {
-    /// A program over blocks of these sizes. Of `relevance`, one row after the other, only the symmetric part counts.
+    /// A program over blocks of these sizes. `relevance` is B, row by row; only its symmetric part counts.
     ///
     /// # Errors
-    /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than blocks squared, or an
-    /// entry that is not finite.
+    /// - no block, or more than 128;
+    /// - a size of 0, or more than 8,192 coordinates;
+    /// - another number of entries than blocks squared;
+    /// - an entry that is not finite.
     pub fn new(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
-        Self::over(sizes, relevance)
+        Self::from_sizes(sizes, relevance)
     }
 
     /// A program over the blocks of a catalog.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// See [`new`](Self::new).
     pub fn of(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
         let mut sizes = [0; MAX_BLOCKS];
         let blocks = catalog.definition().blocks.len();
@@ -149,8 +171,10 @@ impl<'p> Program<'p> {
         Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
     }
 
-    /// Keeps an interaction (of components, with the task or with a signal) only together with the main effects of its
-    /// components, as far as the catalog has them.
+    /// Keeps an interaction only together with the main effects of its components, as far as the catalog has
+    /// them.
+    ///
+    /// Interactions are those between components, with the task or with a signal.
     ///
     /// # Errors
     /// A catalog with other blocks than the program.
@@ -163,13 +187,14 @@ impl<'p> CoordinateProgram<'p> {
     /// A program over the coordinates of a catalog, of H itself.
     ///
     /// # Errors
-    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or one that is not finite.
+    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or an entry
+    /// that is not finite.
     pub fn of_coordinates(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
         let ones = [1; MAX_MASK];
-        Self::over(ones.get(..catalog.dimension()).ok_or(ProgramError::BlockCount)?, relevance)
+        Self::from_sizes(ones.get(..catalog.dimension()).ok_or(ProgramError::BlockCount)?, relevance)
     }
 
-    /// Keeps these coordinates in any case.
+    /// Requires these coordinates.
     ///
     /// # Errors
     /// A coordinate that the program does not have.
@@ -181,7 +206,7 @@ impl<'p> CoordinateProgram<'p> {
 }
 
 impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
-    fn over(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
+    fn from_sizes(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
         const { assert!(N == 32 * W) };
         let blocks = sizes.len();
         if blocks == 0 || blocks > N {
@@ -211,7 +236,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         })
     }
 
-    /// Keeps these blocks in any case, such as those that trusted statements touch.
+    /// Requires these blocks, for example the blocks of trusted statements.
     ///
     /// # Errors
     /// A block that the program does not have.
@@ -220,7 +245,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(self)
     }
 
-    /// Keeps none of these blocks, such as those that the hard constraints make useless.
+    /// Excludes these blocks, for example blocks that hard constraints make useless.
     ///
     /// # Errors
     /// A block that the program does not have.
@@ -242,25 +267,27 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(self)
     }
 
-    /// Words of scratch that solving takes: a bit per block and number of coordinates.
+    /// Words of scratch for solving: a bit per block and number of coordinates.
     #[must_use]
     pub fn scratch_len(&self) -> usize {
         (self.blocks + 1) * self.words()
     }
 
-    /// The least error with exactly k coordinates.
+    /// Finds the least error with exactly k coordinates.
     ///
     /// # Errors
-    /// [`ProgramError::Infeasible`] when no admissible choice has k coordinates, or scratch shorter than
+    /// [`ProgramError::Infeasible`] if no admissible choice has k coordinates, or scratch shorter than
     /// [`scratch_len`](Self::scratch_len).
     pub fn solve(&self, k: usize, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         self.search(k, u64::MAX, scratch)
     }
 
-    /// The same, but at most `nodes` nodes are looked at; [`Selection::gap`] bounds what may have been missed.
+    /// [`solve`](Self::solve) with at most `nodes` nodes. [`Selection::gap`] bounds the distance from the
+    /// optimum.
     ///
     /// # Errors
-    /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in time.
+    /// See [`solve`](Self::solve), and [`ProgramError::NodeLimit`] if the nodes were used up before an
+    /// admissible choice.
     pub fn search(&self, k: usize, nodes: u64, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         let needed = self.scratch_len();
         let sums = scratch.get_mut(..needed).ok_or(ProgramError::ScratchLength { needed })?;
@@ -269,7 +296,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
             return Err(ProgramError::Infeasible { k });
         }
         let slack = RESOLUTION * self.relevance.iter().map(|entry| entry.abs()).sum::<f64>();
-        // First the least error, looking early at what is worth most per coordinate.
+        // The first pass finds the least error. Blocks with the largest diagonal entry per coordinate are
+        // decided first.
         let mut order = [0; N];
         let open = self.every().iter().filter(|block| !keep.contains(*block) && !forbid.contains(*block));
         let mut count = 0;
@@ -296,7 +324,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         if let Some(bound) = search.cut {
             return Ok(Selection { retained, error, gap: if bound < error { error - bound } else { 0.0 } });
         }
-        // Then, in definition order, the first choice that is as good.
+        // The second pass finds the first choice in definition order with an equal error.
         let nodes = search.nodes;
         order.sort_unstable();
         self.tabulate(order, sums);
@@ -307,7 +335,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(Selection { retained, error, gap: 0.0 })
     }
 
-    /// E of a choice: the entries of B between omitted blocks, added up in order.
+    /// E of a choice: the sum of B over pairs of omitted blocks, in order.
     #[must_use]
     pub fn error(&self, retained: Bits<W>) -> f64 {
         self.error_of(&retained)
@@ -348,12 +376,12 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         blocks.iter().map(|block| self.size_in(block)).sum()
     }
 
-    /// 64-bit words for a bit per number of coordinates, 0 to all.
+    /// 64-bit words of a row of [`tabulate`](Self::tabulate): a bit per number of coordinates, 0 to all.
     pub(super) fn words(&self) -> usize {
         self.size_of(&self.every()) / 64 + 1
     }
 
-    /// The blocks to keep with all their ancestors, and the forbidden ones with all their descendants.
+    /// The required blocks with all their ancestors, and the excluded blocks with all their descendants.
     fn closed(&self) -> (Bits<W>, Bits<W>) {
         let (mut keep, mut forbid) = (self.keep, self.forbid);
         loop {
@@ -372,7 +400,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         }
     }
 
-    /// Row i gets the sizes that the blocks from place i of the order on can add up to, one bit each.
+    /// Writes to row i the possible sums of sizes of the blocks from index i of the order on, one bit per
+    /// sum.
     fn tabulate(&self, order: &[u16], sums: &mut [u64]) {
         let words = self.words();
         sums.fill(0);
@@ -384,7 +413,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         for (row, block) in rows.zip(order.iter().rev().map(|block| usize::from(*block))) {
             let size = self.size_in(block);
             for (index, slot) in row.iter_mut().enumerate() {
-                // The sums without the block and, moved up by its size, those with it.
+                // The sums without the block, and the sums with the block, shifted by its size.
                 let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
                 let (low, high) = (at(index.checked_sub(size / 64)), at(index.checked_sub(size / 64 + 1)));
                 let moved =
@@ -396,7 +425,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
     }
 }
 
-/// The natural parents: (main effect of a component, interaction that has the component as a factor), by block.
+/// The natural parent rules as pairs of blocks: (main effect of a component, interaction with this
+/// component).
 pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize)> {
     let definition = catalog.definition();
     let count = definition.components.len();
@@ -412,18 +442,18 @@ pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize
     )
 }
 
-/// What can be wrong with a program.
+/// An error in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// No block, or more than 128; or more than 1,024 single coordinates.
+    /// No block, more than 128 blocks, or more than 1,024 single coordinates.
     BlockCount,
-    /// A block of no coordinates, or more than 8,192 coordinates.
+    /// A block without coordinates, or more than 8,192 coordinates.
     Sizes,
     /// A matrix with another number of rows and columns.
     Shape {
-        /// Rows and columns that it should have.
+        /// Required number of rows and columns.
         expected: usize,
     },
     /// The entries of the relevance do not add up to a finite number.
@@ -432,15 +462,15 @@ pub enum ProgramError {
     UnknownBlock,
     /// The scratch is too short.
     ScratchLength {
-        /// Words that it needs.
+        /// Required number of words.
         needed: usize,
     },
-    /// No choice that keeps the rules has this many coordinates.
+    /// No choice that obeys the rules has this many coordinates.
     Infeasible {
-        /// The budget asked for.
+        /// The budget k.
         k: usize,
     },
-    /// No choice was found within the number of nodes.
+    /// The nodes were used up before an admissible choice was found.
     NodeLimit,
 }
 

@@ -1,4 +1,4 @@
-//! The branch and bound behind [`Program`]; `program` says why it is exact.
+//! Branch and bound of a [`Program`]. The module `program` proves the search exact.
 
 use super::program::Program;
 use crate::numbers::Bits;
@@ -6,33 +6,34 @@ use crate::numbers::Bits;
 /// One pass over the tree.
 pub(super) struct Search<'s, const W: usize, const N: usize> {
     pub(super) program: &'s Program<'s, W, N>,
-    /// The blocks that the rules leave open, as they are decided.
+    /// Blocks that the rules leave open, in order of decision.
     pub(super) order: &'s [u16],
-    /// Row i: the sizes that the blocks from place i on can add up to, one bit each.
+    /// Row i: possible sums of sizes of the blocks from index i on, one bit per sum.
     pub(super) sums: &'s [u64],
     pub(super) k: usize,
     pub(super) slack: f64,
-    /// Nodes that may still be looked at.
+    /// Number of nodes that may still be visited.
     pub(super) nodes: u64,
     /// Error and blocks of the best choice so far.
     pub(super) best: Option<(f64, Bits<W>)>,
-    /// The least bound of the nodes that were not looked into for want of nodes.
+    /// The least bound of nodes that were not visited because of the limit.
     pub(super) cut: Option<f64>,
-    /// Whether any choice as good as the best will do: the pass that settles ties.
+    /// True in the pass that breaks ties: ends with the first choice as good as the best.
     pub(super) first: bool,
 }
 
 impl<const W: usize, const N: usize> Search<'_, W, N> {
-    /// Looks at the choices that keep `kept`, of this size, and any blocks from `place` on; true when the pass is over.
-    pub(super) fn visit(&mut self, place: usize, kept: &Bits<W>, size: usize) -> bool {
+    /// Visits the choices that keep `kept`, of this size, and any blocks from `index` on. True when the pass
+    /// is over.
+    pub(super) fn visit(&mut self, index: usize, kept: &Bits<W>, size: usize) -> bool {
         let program = self.program;
-        if !self.reachable(place, size) {
+        if !self.reachable(index, size) {
             return false;
         }
-        let Some(block) = self.order.get(place).map(|block| usize::from(*block)) else {
+        let Some(block) = self.order.get(index).map(|block| usize::from(*block)) else {
             return self.settle(kept);
         };
-        let bound = self.bound(place, kept, size);
+        let bound = self.bound(index, kept, size);
         let hopeless =
             |best: f64| if self.first { bound > best + self.slack } else { bound >= best - self.slack };
         if self.best.is_some_and(|(best, _)| hopeless(best)) {
@@ -43,40 +44,40 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
             return false;
         }
         self.nodes -= 1;
-        if self.may_keep(place, block, kept) {
+        if self.may_keep(index, block, kept) {
             let mut with = *kept;
             with.insert(block);
-            if self.visit(place + 1, &with, size + program.size_in(block)) {
+            if self.visit(index + 1, &with, size + program.size_in(block)) {
                 return true;
             }
         }
         let orphans = kept.iter().any(|child| program.parents_of(child).contains(block));
-        !orphans && self.visit(place + 1, kept, size)
+        !orphans && self.visit(index + 1, kept, size)
     }
 
-    /// Whether no parent of the block at a place is left out already.
+    /// True if no parent of the block at this index is omitted already.
     #[inline(never)]
-    fn may_keep(&self, place: usize, block: usize, kept: &Bits<W>) -> bool {
-        let omitted = self.omitted(place, kept);
+    fn may_keep(&self, index: usize, block: usize, kept: &Bits<W>) -> bool {
+        let omitted = self.omitted(index, kept);
         !self.program.parents_of(block).iter().any(|parent| parent != block && omitted.contains(parent))
     }
 
-    /// What is neither kept nor open from a place on.
-    fn omitted(&self, place: usize, kept: &Bits<W>) -> Bits<W> {
+    /// Blocks that are decided before this index and not kept.
+    fn omitted(&self, index: usize, kept: &Bits<W>) -> Bits<W> {
         let mut omitted = self.program.every();
         kept.iter().for_each(|block| omitted.remove(block));
-        self.order.iter().skip(place).for_each(|block| omitted.remove(usize::from(*block)));
+        self.order.iter().skip(index).for_each(|block| omitted.remove(usize::from(*block)));
         omitted
     }
 
-    /// Whether the blocks from `place` on can fill the budget.
-    fn reachable(&self, place: usize, size: usize) -> bool {
+    /// True if the blocks from this index on can fill the budget.
+    fn reachable(&self, index: usize, size: usize) -> bool {
         let Some(missing) = self.k.checked_sub(size) else { return false };
-        let word = self.sums.get(place * self.program.words() + missing / 64);
+        let word = self.sums.get(index * self.program.words() + missing / 64);
         missing / 64 < self.program.words() && word.is_some_and(|word| word >> (missing % 64) & 1 == 1)
     }
 
-    /// A complete choice.
+    /// Compares a complete choice with the best so far. True when the pass is over.
     fn settle(&mut self, kept: &Bits<W>) -> bool {
         let error = self.program.error_of(kept);
         match self.best {
@@ -97,10 +98,10 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
 
     /// Gilmore and Lawler's bound; see the module.
     #[inline(never)]
-    fn bound(&self, place: usize, kept: &Bits<W>, size: usize) -> f64 {
+    fn bound(&self, index: usize, kept: &Bits<W>, size: usize) -> f64 {
         let program = self.program;
-        let omitted = self.omitted(place, kept);
-        let free = || self.order.iter().skip(place).map(|block| usize::from(*block));
+        let omitted = self.omitted(index, kept);
+        let free = || self.order.iter().skip(index).map(|block| usize::from(*block));
         // Coordinates still to be omitted.
         let rest = free().map(|block| program.size(block)).sum::<f64>() - whole(self.k.saturating_sub(size));
         let fixed: f64 =
@@ -112,7 +113,8 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
             for g in free().filter(|g| *g != f) {
                 inner.push(program.entry(f, g), program.size(g));
             }
-            // Nothing fits beside an omitted f: then f is not omitted.
+            // If f is larger than the rest, or no other blocks can fill the rest beside f, then f is not
+            // omitted.
             if let Some(others) = inner.least(rest - own) {
                 let crossing: f64 = omitted.iter().map(|g| program.entry(f, g)).sum();
                 outer.push(2.0 * crossing + program.entry(f, f) + others, own);
@@ -134,13 +136,14 @@ impl<const N: usize> Items<N> {
         let _ = self.0.push((value, size)); // never more than there are blocks
     }
 
-    /// The least sum of value o over o in [0, 1] with sizes adding up to `room`; `None` when they cannot.
-    fn least(&mut self, room: f64) -> Option<f64> {
-        if room < 0.0 {
+    /// The least sum of value o over o in [0, 1] whose sizes add up to `capacity`; `None` if there is no such
+    /// o.
+    fn least(&mut self, capacity: f64) -> Option<f64> {
+        if capacity < 0.0 {
             return None;
         }
         self.0.sort_unstable_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
-        let (mut total, mut left) = (0.0, room);
+        let (mut total, mut left) = (0.0, capacity);
         for (value, size) in &self.0 {
             if *size >= left {
                 return Some(total + value * (left / size));

@@ -1,19 +1,21 @@
-//! Which contrasts can be learned at all: the span of the feasible features.
+//! The span of the feasible features: contrasts in the span can be learned.
 //!
-//! The safe span is S = span{phi(c_t, a) : t >= 1, a in A_t}. A linear functional w.theta is identified from the mean rewards
-//! of feasible actions exactly when w lies in S: otherwise the part v of w that is orthogonal to S can be added to theta
-//! without changing any feasible score, while w.theta changes by |v|^2.
+//! The safe span is S = span{phi(c_t, a) : t >= 1, a in A_t}. The mean rewards of feasible actions identify a
+//! linear functional w.theta exactly when w lies in S. Otherwise w has a part v orthogonal to S. Adding v to
+//! theta changes no feasible score, but changes w.theta by |v|^2.
 //!
-//! The span is kept as orthonormal rows. A new vector is projected onto their complement by modified Gram-Schmidt, twice,
-//! which makes it orthogonal to working precision (Kahan's "twice is enough"); it is normalised and kept when more than
-//! [`TOLERANCE`] of its length is left. One call costs 4 r d multiply-adds for rank r.
+//! The span is stored as orthonormal rows. Modified Gram-Schmidt projects a new vector onto their complement,
+//! twice. Two passes make the vector orthogonal to working precision (Kahan's "twice is enough"). The vector
+//! becomes a row if more than [`TOLERANCE`] of its length is left. One call costs 4 r d multiply-adds for
+//! rank r.
 //!
-//! *Tolerance.* The rows span, to the last bit or so, vectors that differ from the inserted ones by sqrt(r) eps of their
-//! lengths: 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i therefore keeps a remainder of up to 2e-14 sum
-//! |c_i v_i|, and 1e-6 |w| accepts it even when its terms cancel to one part in 5e7. Features are ones and signals, and contrasts
-//! take a few of them with coefficients near 1, so that is ample. What it gives up: a direction within 1e-6 of the span counts
-//! as inside, such as the effect of a signal that never exceeds a millionth. Learning it as well as a plain effect would take
-//! 1e12 times as many rounds.
+//! *Tolerance.* The rows span vectors that differ from the inserted vectors by about sqrt(r) eps of their
+//! lengths. This is 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i then leaves a
+//! remainder of up to 2e-14 sum |c_i v_i|. The tolerance 1e-6 |w| accepts w even if its terms cancel to one
+//! part in 5e7. Features are ones and signals, and contrasts combine a few of them with coefficients near 1.
+//!
+//! A direction within 1e-6 of the span counts as inside, such as the effect of a signal that never exceeds a
+//! millionth. Learning such an effect would take 1e12 times as many rounds as a main effect.
 //!
 //! ```
 //! use fable_core::analysis::{Span, SpanError};
@@ -24,15 +26,13 @@
 //! let mut span = Span::over(TAU2.dimension(), vec![0.0; Span::<Vec<f64>>::storage_len(29, 18)])?;
 //! span.add(&TAU2, &Context::new(&TAU2, None, &[]).unwrap(), &Feasible::new(&TAU2, &[QUICK]).unwrap())?;
 //!
-//! let contrast = |a: &str, b: &str| [(TAU2.coordinate(a).unwrap(), 1.0), (TAU2.coordinate(b).unwrap(), -1.0)];
-//! assert!(!span.contains(contrast("tool=standard", "tool=verify"))?); // never compared
-//! assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // mixed up with its pairs
-//! let context = Context::new(&TAU2, None, &[]).unwrap();
-//! let phi = |tool, sign: f64| {
-//!     let action = tau2::action(Memory::Conversation, tool, Style::Direct);
-//!     TAU2.features(&context, action).map(move |(coordinate, value)| (coordinate, sign * f64::from(value)))
-//! };
-//! assert!(span.contains(phi(Tool::Standard, 1.0).chain(phi(Tool::AskIfMissing, -1.0)))?); // two feasible actions
+//! let coordinate = |name| TAU2.coordinate(name).unwrap(); let contrast = |a, b| [(coordinate(a), 1.0),
+//! (coordinate(b), -1.0)]; assert!(!span.contains(contrast("tool=standard", "tool=verify"))?); // never
+//! compared assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // mixed up with its
+//! pairs let context = Context::new(&TAU2, None, &[]).unwrap(); let phi = |tool, sign: f64| { let action =
+//! tau2::action(Memory::Conversation, tool, Style::Direct); TAU2.features(&context, action).map(move
+//! |(coordinate, value)| (coordinate, sign * f64::from(value))) }; assert!(span.contains(phi(Tool::Standard,
+//! 1.0).chain(phi(Tool::AskIfMissing, -1.0)))?); // two feasible actions
 //! # Ok::<(), SpanError>(())
 //! ```
 
@@ -40,12 +40,12 @@ use crate::catalog::{Catalog, Context, Feasible};
 use crate::numbers::Storage;
 use core::fmt;
 
-/// A vector is inside the span when what is left of it outside is at most this part of its length.
+/// A vector counts as inside the span if its part outside has at most this share of its length.
 pub const TOLERANCE: f64 = 1e-6;
 /// Largest magnitude of a coefficient; the sum of squares then stays finite.
 pub const MAX_COEFFICIENT: f64 = 1e100;
 
-/// The span of the vectors inserted so far, over rows in caller-given storage. See the [module](self).
+/// The span of the vectors inserted so far, as rows in the caller's storage. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Span<S> {
     dimension: usize,
@@ -54,13 +54,13 @@ pub struct Span<S> {
 }
 
 impl<S: Storage<f64>> Span<S> {
-    /// Numbers that vectors of this dimension and rank need: a row each, and one to work in.
+    /// Length of the storage for this dimension and rank: a row per rank and a scratch row.
     #[must_use]
     pub const fn storage_len(dimension: usize, rank: usize) -> usize {
         dimension.saturating_mul(rank.saturating_add(1))
     }
 
-    /// The span of nothing, over given storage; what it holds does not matter.
+    /// The span {0}, over the caller's storage. The content of the storage does not matter.
     ///
     /// # Errors
     /// Dimension 0, or storage for less than one row.
@@ -77,15 +77,17 @@ impl<S: Storage<f64>> Span<S> {
         self.rank
     }
 
-    /// Adds a vector, given as (coordinate, coefficient); coefficients of one coordinate add up. True when the rank grew.
+    /// Adds a vector of (coordinate, coefficient). Coefficients of one coordinate add up. True if the rank
+    /// grew.
     ///
     /// # Errors
-    /// A coordinate past the dimension, a coefficient that is not a finite number of moderate size, or no room for one more
-    /// row; the span is as before then.
+    /// A coordinate past the dimension, a coefficient that is not a number from -1e100 to 1e100, or storage
+    /// without a free row. The span is unchanged then.
     pub fn insert(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<bool, SpanError> {
         let Some(left) = self.remainder(vector)? else { return Ok(false) };
         let (dimension, rank) = (self.dimension, self.rank);
-        // The row to work in becomes a row of the span, and there must be another one, unless nothing can be outside now.
+        // The scratch row becomes a row of the span. Unless the span is then the whole space, another row
+        // must be free.
         if rank + 1 < dimension && self.rows.as_ref().len() < Self::storage_len(dimension, rank + 1) {
             return Err(SpanError::StorageLength { rank: rank + 1 });
         }
@@ -96,18 +98,19 @@ impl<S: Storage<f64>> Span<S> {
         Ok(true)
     }
 
-    /// Whether a vector lies in the span; the zero vector (any shorter than 1e-150) always does.
+    /// True if a vector lies in the span. Vectors shorter than 1e-150 count as the zero vector and lie in
+    /// every span.
     ///
     /// # Errors
-    /// As for [`insert`](Self::insert), except for the room.
+    /// See [`insert`](Self::insert), except for the storage.
     pub fn contains(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<bool, SpanError> {
         Ok(self.remainder(vector)?.is_none())
     }
 
-    /// Adds the features of every feasible action in a context. True when the rank grew.
+    /// Adds the features of every feasible action in a context. True if the rank grew.
     ///
     /// # Errors
-    /// As for [`insert`](Self::insert); the features before the one without room are in the span then.
+    /// See [`insert`](Self::insert). The features before the error are in the span then.
     pub fn add(
         &mut self,
         catalog: &Catalog<'_>,
@@ -123,11 +126,13 @@ impl<S: Storage<f64>> Span<S> {
         Ok(self.rank > before)
     }
 
-    /// Adds the features of every feasible action in all contexts: no task and each task, each with all signals 0 and with
-    /// one of them 1. Features are linear in the signals, so these span the others.
+    /// Adds the features of every feasible action in all contexts.
+    ///
+    /// Features are linear in the signals. For each task and for no task, contexts with all signals 0 and
+    /// with one signal 1 span all others.
     ///
     /// # Errors
-    /// As for [`add`](Self::add).
+    /// See [`add`](Self::add).
     pub fn add_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) -> Result<bool, SpanError> {
         let before = self.rank;
         let definition = catalog.definition();
@@ -148,14 +153,15 @@ impl<S: Storage<f64>> Span<S> {
         Ok(self.rank > before)
     }
 
-    /// Leaves the part of a vector outside the span in the row to work in; its length, or `None` when nothing is left.
+    /// Writes the part of a vector outside the span into the scratch row. Returns its length, or `None` if
+    /// nothing is left.
     fn remainder(
         &mut self,
         vector: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<Option<f64>, SpanError> {
         let dimension = self.dimension;
         if self.rank == dimension {
-            // Everything is inside, and every row is taken: only look at the numbers.
+            // The span is the whole space and has no scratch row. Only the numbers are checked.
             for (coordinate, value) in vector {
                 admit(dimension, coordinate, value)?;
             }
@@ -202,24 +208,24 @@ fn norm(a: &[f64]) -> f64 {
     libm::sqrt(dot(a, a))
 }
 
-/// What can be wrong with a vector or its storage.
+/// An error in a vector or its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SpanError {
-    /// No room for this rank: [`Span::storage_len`] says what it takes. Or the dimension is 0.
+    /// The storage is shorter than [`Span::storage_len`] of this rank, or the dimension is 0.
     StorageLength {
         /// The rank that does not fit.
         rank: usize,
     },
-    /// No such coordinate.
+    /// The coordinate is past the dimension.
     Coordinate {
-        /// The one asked for.
+        /// The unknown coordinate.
         coordinate: usize,
     },
     /// A coefficient is not a number from -1e100 to 1e100.
     Coefficient {
-        /// The coordinate it stands at.
+        /// The coordinate of the coefficient.
         coordinate: usize,
     },
 }
@@ -227,7 +233,7 @@ pub enum SpanError {
 impl fmt::Display for SpanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::StorageLength { rank } => write!(f, "the storage of the span has no room for rank {rank}"),
+            Self::StorageLength { rank } => write!(f, "the storage of the span is too small for rank {rank}"),
             Self::Coordinate { coordinate } => write!(f, "there is no coordinate {coordinate}"),
             Self::Coefficient { coordinate } => {
                 write!(f, "the coefficient of coordinate {coordinate} is not a number from -1e100 to 1e100")
@@ -260,7 +266,7 @@ mod tests {
         assert_eq!(span.contains([(3, 1.0)]), Err(SpanError::Coordinate { coordinate: 3 }));
     }
 
-    /// One pass would leave a thousand times as much: vectors close to each other lose what keeps them apart.
+    /// One pass of Gram-Schmidt would leave a thousand times the error for vectors close to each other.
     #[test]
     fn rows_stay_orthonormal_for_vectors_close_to_each_other() {
         let mut span = Span::over(12, [0.0; 108]).unwrap();

@@ -1,17 +1,25 @@
-//! Which coordinates matter to this user: the objective of FABLE-SPCA.
+//! The objective of FABLE-SPCA: the error of leaving coordinates out for one user.
 //!
-//! Leaving coordinates out changes a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i. Its mean square over
-//! the requests that are to be expected, the actions that the reference would take and the onboarding posterior is
+//! Leaving coordinates out changes a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i.
+//! The mean square of this change is taken over expected requests, actions of the reference policy and the
+//! onboarding posterior:
 //!
 //! ```text
 //!   E(z) = (1 - z)^T H (1 - z)      H = G o M (entry by entry)
-//!   G = sum_l weight_l sum_a pi_0(a | c_l) phi(c_l, a) phi(c_l, a)^T      pi_0(a | c) ~ exp(beta (b - lambda cost)), a feasible
+//!   G = sum_l weight_l sum_a pi_0(a | c_l) phi(c_l, a) phi(c_l, a)^T
+//!   pi_0(a | c) ~ exp(beta (b - lambda cost)), a feasible
 //!   M = Sigma + mu mu^T
 //! ```
 //!
-//! and H is positive semidefinite by the Schur product theorem. [`feature_covariance_into`] makes G, [`second_moment_into`]
-//! makes M, [`weigh`] makes H in the place of G; [`omitted_error`] and [`gain`] judge any set of coordinates and
-//! [`reduce`](super::reduce) leads on to the choice of blocks. The matrices are nalgebra's, d x d, in the caller's memory.
+//! H is positive semidefinite by the Schur product theorem.
+//!
+//! - [`feature_covariance_into`] computes G.
+//! - [`second_moment_into`] computes M.
+//! - [`weigh`] computes H and overwrites G.
+//! - [`omitted_error`] and [`gain`] evaluate a set of coordinates.
+//! - [`reduce`](super::reduce) prepares the choice of blocks.
+//!
+//! The matrices are nalgebra's, d x d, in the caller's memory.
 //!
 //! Costs: G takes one step per prototype, feasible action and pair of blocks; M takes d posterior solves.
 //!
@@ -22,15 +30,15 @@
 //! use fable_core::{Context, Feasible, Policy, Settings};
 //! use nalgebra::SMatrix;
 //!
-//! let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap();
-//! let context = Context::new(&RUBRIC, None, &[]).unwrap();
-//! let request = Prototype { context, weight: 1.0, feasible: Feasible::all(&RUBRIC) };
-//! let mut h = SMatrix::<f64, 9, 9>::zeros();
-//! spca::feature_covariance_into(&policy, &[request], 0.0, &mut h)?; // beta = 0: all 27 actions alike
-//! spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, before anything was said
+//! let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap(); let context =
+//! Context::new(&RUBRIC, None, &[]).unwrap(); let request = Prototype { context, weight: 1.0, feasible:
+//! Feasible::all(&RUBRIC) }; let mut h = SMatrix::<f64, 9, 9>::zeros();
+//! spca::feature_covariance_into(&policy, &[request], 0.0, &mut h)?; // beta = 0: all 27 actions equally
+//! likely spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, without statements
 //!
 //! let rigor = CoordinateSet::of_blocks(&RUBRIC, BlockSet::from_bits(0b001));
-//! assert!((spca::omitted_error(&h, &rigor)? - 2.0 / 16.0).abs() < 1e-15); // two features of variance 1/16 are left out
+//! let error = spca::omitted_error(&h, &rigor)?; // two features of variance 1/16 are left out
+//! assert!((error - 2.0 / 16.0).abs() < 1e-15);
 //! assert!((spca::gain(&h, &rigor)? - 1.0 / 16.0).abs() < 1e-15);
 //! # Ok::<(), SpcaError>(())
 //! ```
@@ -42,21 +50,21 @@ use crate::posterior::{Posterior, PosteriorError};
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage, StorageMut};
 
-/// How far the weights of the prototypes may add up to something else than 1: enough for weights of six decimals. They are
-/// used as they are given.
+/// Largest difference from 1 of the sum of the prototypes' weights. The weights are used as given, not
+/// normalized.
 pub const WEIGHT_TOLERANCE: f64 = 1e-6;
 /// Range of the inverse temperature beta of the default policy.
 pub const INVERSE_TEMPERATURE: Range = Range { least: 0.0, most: 1e6 };
 
-/// A kind of request that is to be expected of the user.
+/// An expected kind of request of the user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prototype {
     /// The structured context.
     pub context: Context,
-    /// How likely it is; the weights of all prototypes add up to 1.
+    /// Probability of this prototype. The weights of all prototypes add up to 1.
     pub weight: f64,
-    /// What the lasting hard constraints leave in it.
+    /// The feasible set under the lasting hard constraints.
     pub feasible: Feasible,
 }
 
@@ -65,8 +73,12 @@ pub struct Prototype {
 /// The exponents are taken relative to the largest, so that none overflows and the largest counts as 1.
 ///
 /// # Errors
-/// No prototype, weights that are negative or do not add up to 1, contexts or sets of another catalog, an inverse temperature out
-/// of range, or another shape than d x d; `out` is as before then.
+/// - no prototype, or weights that are negative or do not add up to 1;
+/// - contexts or sets of another catalog;
+/// - an inverse temperature out of range;
+/// - another shape than d x d.
+///
+/// `out` is unchanged then.
 pub fn feature_covariance_into<T, R, C, M>(
     policy: &Policy<'_, T>,
     prototypes: &[Prototype],
@@ -124,10 +136,11 @@ where
     Ok(())
 }
 
-/// Writes mu and M = Sigma + mu mu^T of a posterior, the one after onboarding.
+/// Writes mu and M = Sigma + mu mu^T of a posterior, usually the posterior after onboarding.
 ///
 /// # Errors
-/// Another length than d or another shape than d x d, a vacant posterior, or a workspace that is too small.
+/// Another length than d, another shape than d x d, a posterior that is not started, or scratch that is too
+/// small.
 pub fn second_moment_into<T, S, R, C, M>(
     posterior: &Posterior<T, S>,
     scratch: &mut (impl AsMut<[T]> + ?Sized),
@@ -151,10 +164,10 @@ where
     Ok(())
 }
 
-/// Makes H = G o M, in the place of G.
+/// Computes H = G o M and overwrites G.
 ///
 /// # Errors
-/// Two different shapes; nothing has changed then.
+/// Two different shapes. G is unchanged then.
 pub fn weigh<T, R, C, G, R2, C2, M>(
     features: &mut Matrix<f64, R, C, G>,
     moment: &Matrix<T, R2, C2, M>,
@@ -177,7 +190,7 @@ where
     Ok(())
 }
 
-/// E(z) = (1 - z)^T H (1 - z), the mean square of what is lost when only `retained` is kept.
+/// E(z) = (1 - z)^T H (1 - z), the mean square error when only `retained` is kept.
 ///
 /// # Errors
 /// A matrix that is not square.
@@ -217,7 +230,7 @@ where
     let mut total = 0.0;
     for (j, column) in relevance.column_iter().enumerate() {
         for (i, entry) in column.iter().enumerate() {
-            // Each pair counts once as soon as one of its two is kept: 2 z_j - z_i z_j, summed over both orders.
+            // An entry counts if one of its coordinates is kept: 2 z_j - z_i z_j, summed over both orders.
             total += match (retained.contains(i), retained.contains(j)) {
                 (false, false) => 0.0,
                 _ => *entry,
@@ -227,7 +240,7 @@ where
     Ok(total)
 }
 
-/// Whether a matrix is n x n.
+/// Checks that a matrix is n x n.
 fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
     matrix: &Matrix<f64, R, C, M>,
     expected: usize,
@@ -235,28 +248,28 @@ fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
     if matrix.shape() == (expected, expected) { Ok(()) } else { Err(SpcaError::Shape { expected }) }
 }
 
-/// What can be wrong with prototypes or matrices.
+/// An error in prototypes or matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SpcaError {
     /// A weight is not a number from 0 to 1.
     Weight {
-        /// Its prototype.
+        /// Position of the prototype.
         prototype: usize,
     },
-    /// The weights do not add up to 1; without a prototype they cannot.
+    /// The weights do not add up to 1, or there is no prototype.
     WeightSum,
     /// A prototype was made for another catalog.
     ForeignPrototype {
-        /// Its position.
+        /// Position of the prototype.
         prototype: usize,
     },
     /// The inverse temperature is not a number from 0 to 1e6.
     InverseTemperature,
     /// A matrix has the wrong shape.
     Shape {
-        /// Rows and columns that it should have.
+        /// Required number of rows and columns.
         expected: usize,
     },
     /// The posterior cannot be used.
