@@ -10,7 +10,7 @@
 //! rank r.
 //!
 //! *Tolerance.* The rows span vectors that differ from the inserted vectors by about sqrt(r) eps of their
-//! lengths. This is 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i then leaves a
+//! lengths: 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i then leaves a
 //! remainder of up to 2e-14 sum |c_i v_i|. The tolerance 1e-6 |w| accepts w even if its terms cancel to one
 //! part in 5e7. Features are ones and signals, and contrasts combine a few of them with coefficients near 1.
 //!
@@ -26,13 +26,16 @@
 //! let mut span = Span::over(TAU2.dimension(), vec![0.0; Span::<Vec<f64>>::storage_len(29, 18)])?;
 //! span.add(&TAU2, &Context::new(&TAU2, None, &[]).unwrap(), &Feasible::new(&TAU2, &[QUICK]).unwrap())?;
 //!
-//! let coordinate = |name| TAU2.coordinate(name).unwrap(); let contrast = |a, b| [(coordinate(a), 1.0),
-//! (coordinate(b), -1.0)]; assert!(!span.contains(contrast("tool=standard", "tool=verify"))?); // never
-//! compared assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // mixed up with its
-//! pairs let context = Context::new(&TAU2, None, &[]).unwrap(); let phi = |tool, sign: f64| { let action =
-//! tau2::action(Memory::Conversation, tool, Style::Direct); TAU2.features(&context, action).map(move
-//! |(coordinate, value)| (coordinate, sign * f64::from(value))) }; assert!(span.contains(phi(Tool::Standard,
-//! 1.0).chain(phi(Tool::AskIfMissing, -1.0)))?); // two feasible actions
+//! let coordinate = |name| TAU2.coordinate(name).unwrap();
+//! let contrast = |a, b| [(coordinate(a), 1.0), (coordinate(b), -1.0)];
+//! assert!(!span.contains(contrast("tool=standard", "tool=verify"))?); // never compared
+//! assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // confounded with its pairs
+//! let context = Context::new(&TAU2, None, &[]).unwrap();
+//! let phi = |tool, sign: f64| {
+//!     let action = tau2::action(Memory::Conversation, tool, Style::Direct);
+//!     TAU2.features(&context, action).map(move |(coordinate, value)| (coordinate, sign * f64::from(value)))
+//! };
+//! assert!(span.contains(phi(Tool::Standard, 1.0).chain(phi(Tool::AskIfMissing, -1.0)))?); // both feasible
 //! # Ok::<(), SpanError>(())
 //! ```
 

@@ -30,11 +30,12 @@
 //! use fable_core::{Context, Feasible, Policy, Settings};
 //! use nalgebra::SMatrix;
 //!
-//! let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap(); let context =
-//! Context::new(&RUBRIC, None, &[]).unwrap(); let request = Prototype { context, weight: 1.0, feasible:
-//! Feasible::all(&RUBRIC) }; let mut h = SMatrix::<f64, 9, 9>::zeros();
-//! spca::feature_covariance_into(&policy, &[request], 0.0, &mut h)?; // beta = 0: all 27 actions equally
-//! likely spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, without statements
+//! let policy = Policy::<f64>::new(&RUBRIC, Settings::default()).unwrap();
+//! let context = Context::new(&RUBRIC, None, &[]).unwrap();
+//! let request = Prototype { context, weight: 1.0, feasible: Feasible::all(&RUBRIC) };
+//! let mut h = SMatrix::<f64, 9, 9>::zeros();
+//! spca::feature_covariance_into(&policy, &[request], 0.0, &mut h)?; // beta = 0: 27 equally likely actions
+//! spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, without statements
 //!
 //! let rigor = CoordinateSet::of_blocks(&RUBRIC, BlockSet::from_bits(0b001));
 //! let error = spca::omitted_error(&h, &rigor)?; // two features of variance 1/16 are left out

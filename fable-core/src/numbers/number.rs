@@ -6,9 +6,11 @@
 //! come from `libm`.
 //!
 //! ```
-//! use fable_core::Number;
-//! assert_eq!(f32::from_f64(0.1), 0.1_f32); // rounded once
-//! assert_eq!(f32::from_f64(0.1).to_f64(), f64::from(0.1_f32)); // widened exactly
+//! use fable_core::Scalar;
+//! fn rounded<T: Scalar>(value: f64) -> f64 {
+//!     T::from_f64(value).to_f64() // rounded once, then widened exactly
+//! }
+//! assert_eq!((rounded::<f32>(0.1), rounded::<f64>(0.1)), (f64::from(0.1_f32), 0.1));
 //! ```
 
 use super::loops::Loops;

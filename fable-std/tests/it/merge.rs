@@ -227,7 +227,7 @@ fn what_is_missing_or_does_not_belong_is_refused_and_nothing_changes() {
     };
     let missing = refused(BOARD, "ana", 30, 40);
     assert!(matches!(missing, MergeError::Missing { origin: 1, events: 30.. }), "{missing:?}");
-    assert!(missing.to_string().contains("events of place 1 are missing"), "{missing}");
+    assert!(missing.to_string().contains("events of site 1 are missing"), "{missing}");
     assert_eq!(refused(BOARD, "ben", 1000, 5), MergeError::User);
     assert_eq!(refused(HOME, "ana", 1000, 5), MergeError::Origin(0));
     assert_eq!(refused(Settings { noise_variance: 0.5, ..BOARD }, "ana", 1000, 5), MergeError::Policy);

@@ -1,83 +1,91 @@
-//! One user, several places: their journals become one.
+//! Merges the journals of one user from several sites.
 //!
-//! A [`JournalReader`] goes along the journal of a place and makes of it what others can learn from, a [`JournalDigest`]: rewards with their context,
-//! action and coins, statements, what was taken back, promotions. [`missing_events`] is what one place does not know yet of others, each part
-//! an [`RemoteEvent`] that is complete in itself and says which events of its place it stands for: nothing is learned twice, and a
-//! gap is an error. Decisions without a reward, permissions and fadings of other places teach nothing here.
+//! 1. A [`JournalReader`] reads the journal of a site into a [`JournalDigest`]: rewards with context, action
+//!    and probes, statements, unlearnings, promotions.
+//! 2. [`missing_events`] compares digests and returns the events that one site does not know yet.
+//! 3. The site applies each of them as an [`Event::Remote`](crate::journal::Event::Remote).
 //!
-//! **Without fading** the order of observations does not matter, so the news are appended, and the user is what it would
-//! be if everything had happened in one place, to rounding. **With fading** it does matter: [`merge_in_order`] goes through everything from the beginning
-//! by (time, place, event), where the time of an event is that of the latest decision or promotion before it in its own journal, and
-//! fades anew by the method's rule. The result is a journal again, and equals its replay bit for bit.
+//! A [`RemoteEvent`] is complete in itself and states the range of its site's events that it covers. No
+//! event is therefore learned twice, and a gap is an error. Decisions without a reward, permissions and
+//! fadings of other sites teach nothing.
 //!
-//! Coins are fair wherever they fall, and each counts with what was expected before it, so the wealth of a contrast is the product over
-//! the coins of all places. A promotion stays as it was made; of two places that promoted the same contrast the first in order stays.
+//! **Without fading** the order of observations does not matter. Missing events are appended, and the user
+//! equals, up to rounding, a user with all events at one site.
+//!
+//! **With fading** the order matters. [`merge_in_order`] replays all events from the beginning by (time,
+//! site, event number) and computes fadings again. The time of an event is that of the latest decision or
+//! promotion before it in its own journal. The result is a journal again, and equals its replay bit for bit.
+//!
+//! Probes of all sites count, each with the reward expected before it. The wealth of a contrast is the
+//! product over these probes. A promotion is not changed by merging. If two sites promoted the same contrast,
+//! the first promotion in order stays.
 //!
 //! ```
 //! use fable_core::journal::merge::{JournalReader, missing_events};
 //! use fable_core::catalog::TAU2;
-//! use fable_core::journal::Event;
+//! use fable_core::journal::{Command, Event};
 //! use fable_core::{Feasible, HostUser, Policy, Request, Settings};
 //!
 //! let home = Policy::<f32>::new(&TAU2, Settings::default())?;
 //! let phone = Policy::<f32>::new(&TAU2, Settings { site: 1, ..Settings::default() })?;
-//! let (mut ana, mut there) = (HostUser::<f32>::new(&home, "ana")?, HostUser::<f32>::new(&phone, "ana")?);
-//! let mut tellers = [JournalReader::new(&ana.user()), JournalReader::new(&there.user())];
+//! let (mut ana, mut remote) = (HostUser::<f32>::new(&home, "ana")?, HostUser::<f32>::new(&phone, "ana")?);
+//! let mut readers = [JournalReader::new(&ana.user()), JournalReader::new(&remote.user())];
 //! let (context, all) = (TAU2.context(None, [])?, Feasible::all(&TAU2));
-//! let mut command = fable_core::journal::Command::decide(Request::new(&context, &all));
-//! while let Some(step) = there.user().next(&mut command)? {
-//!     tellers[1].take(step.event());
+//! let mut command = Command::decide(Request::new(&context, &all));
+//! while let Some(step) = remote.user().next(&mut command)? {
+//!     readers[1].take(step.event());
 //!     step.apply();
 //! }
-//! let id = command.decision(&there.user()).unwrap().id;
+//! let id = command.decision(&remote.user()).unwrap().id;
 //! assert_eq!((id.site, id.round), (1, 1));
-//! there.feedback(id, 0.5)?;
-//! tellers[1].take(&Event::Feedback { round: 1, reward: 0.5, weight: 1.0 });
+//! remote.feedback(id, 0.5)?;
+//! readers[1].take(&Event::Feedback { round: 1, reward: 0.5, weight: 1.0 });
 //!
-//! let [here, told] = tellers.map(JournalReader::finish);
-//! for elsewhere in missing_events(&here, &[told])? {
-//!     ana.user().check(&Event::Remote(elsewhere))?.apply();
+//! let [here, there] = readers.map(JournalReader::finish);
+//! for event in missing_events(&here, &[there])? {
+//!     ana.user().check(&Event::Remote(event))?.apply();
 //! }
-//! assert_eq!((ana.rounds(), ana.observations(), ana.known_of(1)), (0, 1, 3)); // permissions, decision, feedback
+//! assert_eq!((ana.state().rounds(), ana.state().observations()), (0, 1));
+//! assert_eq!(ana.state().known_of(1), 3); // permissions, decision, feedback
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-mod tell;
-mod weave;
+mod digest;
+mod interleave;
 
-pub use tell::{JournalDigest, JournalReader};
-pub use weave::{Interleaved, merge_in_order};
+pub use digest::{JournalDigest, JournalReader};
+pub use interleave::{Interleaved, merge_in_order};
 
 use super::{Observation, RemoteChange, RemoteEvent, UserError};
 use crate::policy::Settings;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Why journals cannot be merged.
+/// A reason why journals cannot be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// They are of different users.
+    /// The journals belong to different users.
     User,
-    /// They were written under different catalogs or settings.
+    /// The journals were written under different catalogs or settings.
     Policy,
-    /// One of them is of another incarnation: the user was forgotten in between.
+    /// The journals belong to different incarnations: the user was forgotten in between.
     Incarnation,
-    /// Two journals of the same place differ.
+    /// Two journals of the same site differ.
     Site(u32),
-    /// Events of a place that nobody has any more.
+    /// No journal has these events of a site any more.
     Missing {
-        /// The place.
+        /// The site.
         site: u32,
-        /// How many.
+        /// Number of missing events.
         events: u32,
     },
-    /// With fading the order counts from the first event on, and so many at the beginning are not there any more.
+    /// Fading needs all events in order, but the first events are no longer stored.
     Beginning {
-        /// How many.
+        /// Number of events before the journal.
         events: u32,
     },
-    /// What is known was faded, and the settings do not say when that is done.
+    /// A journal contains fadings, but the settings have no rule for fading.
     Fading,
     /// An event does not fit.
     State(UserError),
@@ -92,23 +100,19 @@ impl fmt::Display for MergeError {
                 f.write_str("the journals are of different incarnations: the user was forgotten in between")
             }
             Self::Site(site) => {
-                write!(f, "two journals of place {site} differ; every place needs a number of its own")
+                write!(f, "two journals of site {site} differ; every site needs a number of its own")
             }
-            Self::Missing { site, events } => {
-                write!(
-                    f,
-                    "{events} events of place {site} are missing: they became part of a snapshot before they were merged"
-                )
-            }
-            Self::Beginning { events } => {
-                write!(
-                    f,
-                    "what is known fades, so the order counts from the first event on, and the first {events} are not kept"
-                )
-            }
-            Self::Fading => f.write_str(
-                "what is known was faded, and the settings here do not say when: half_life or on_change",
+            Self::Missing { site, events } => write!(
+                f,
+                "{events} events of site {site} are missing: they became part of a snapshot before a merge"
             ),
+            Self::Beginning { events } => write!(
+                f,
+                "with fading the merge needs every event, and the first {events} are no longer stored"
+            ),
+            Self::Fading => {
+                f.write_str("a journal contains fadings, but neither half_life nor on_change is set here")
+            }
             Self::State(error) => error.fmt(f),
         }
     }
@@ -122,63 +126,79 @@ impl From<UserError> for MergeError {
     }
 }
 
-/// Whether the order of observations matters to users of these settings: what is known fades.
+/// True if observations fade under these settings, so that their order matters.
 #[must_use]
 pub const fn fades(settings: &Settings<'_>) -> bool {
     settings.half_life.is_some() || settings.on_change.keep().is_some()
 }
 
-/// What one journal says about one place.
+/// Events of one site in one journal.
 struct Stream<'t> {
     site: u32,
     first: u32,
     end: u32,
     clock: u32,
-    deeds: Vec<&'t RemoteEvent>,
+    events: Vec<&'t RemoteEvent>,
+}
+
+impl<'t> Stream<'t> {
+    /// No events, from event number `first` on.
+    const fn empty(site: u32, first: u32) -> Self {
+        Self { site, first, end: first, clock: 0, events: Vec::new() }
+    }
+
+    /// The stream of a site. A missing stream is added, from event number `first` on.
+    fn of_site<'s>(streams: &'s mut Vec<Self>, site: u32, first: u32) -> Option<&'s mut Self> {
+        let index = streams.iter().position(|stream| stream.site == site).unwrap_or_else(|| {
+            streams.push(Self::empty(site, first));
+            streams.len() - 1
+        });
+        streams.get_mut(index)
+    }
 }
 
 impl JournalDigest {
-    /// What it says about its own place and about others.
+    /// A stream of events for its own site and for each other site.
     fn streams(&self) -> Vec<Stream<'_>> {
         let Self { site, first, end, clock, .. } = *self;
-        let mut streams = alloc::vec![Stream { site, first, end, clock, deeds: self.deeds.iter().collect() }];
-        for told in &self.others {
-            let place = streams.iter().position(|stream| stream.site == told.site).unwrap_or_else(|| {
-                let (site, first) = (told.site, self.before_of(told.site));
-                streams.push(Stream { site, first, end: first, clock: 0, deeds: Vec::new() });
-                streams.len() - 1
-            });
-            if let Some(stream) = streams.get_mut(place) {
-                (stream.end, stream.clock) = (told.to, told.time);
-                if told.deed != RemoteChange::Nothing {
-                    stream.deeds.push(told);
-                }
+        let mut streams =
+            alloc::vec![Stream { site, first, end, clock, events: self.events.iter().collect() }];
+        for remote in &self.others {
+            let first = self.before_of(remote.site);
+            let Some(stream) = Stream::of_site(&mut streams, remote.site, first) else { continue };
+            (stream.end, stream.clock) = (remote.to, remote.time);
+            if remote.deed != RemoteChange::Nothing {
+                stream.events.push(remote);
             }
         }
         streams
     }
 }
 
-/// Whether two journals say the same about an event. How much is left of something depends on where it is taken back, and whose reward it
-/// was is not known to a journal that begins after that.
+/// True if two journals agree on an event.
+///
+/// The share left of an unlearned observation depends on the site. The round of its reward is unknown to a
+/// journal that begins after the reward. Both are therefore ignored.
 fn agree(one: &RemoteEvent, other: &RemoteEvent) -> bool {
-    let left = |deed: &RemoteChange| match deed.clone() {
+    let comparable = |change: &RemoteChange| match change.clone() {
         RemoteChange::Unlearned { observation, imputed, probed, .. } => {
             RemoteChange::Unlearned { round: 0, observation, imputed, kept: 1.0, probed }
         }
-        deed => deed,
+        change => change,
     };
-    (one.to, one.time, left(&one.deed)) == (other.to, other.time, left(&other.deed))
+    (one.to, one.time, comparable(&one.deed)) == (other.to, other.time, comparable(&other.deed))
 }
 
-/// The round of the last such reward that is known and was not taken back; 0 when there is none.
-fn rewarded(deeds: &[&RemoteEvent], wanted: &Observation, by: bool) -> u32 {
-    let taken = |wanted: u32| {
-        deeds.iter().any(|told| matches!(told.deed, RemoteChange::Unlearned { round, .. } if round == wanted))
+/// Round of the last known reward with this observation that was not unlearned; 0 if there is none.
+fn rewarded(events: &[&RemoteEvent], wanted: &Observation, by: bool) -> u32 {
+    let is_unlearned = |wanted: u32| {
+        events
+            .iter()
+            .any(|event| matches!(event.deed, RemoteChange::Unlearned { round, .. } if round == wanted))
     };
-    let found = deeds.iter().rev().find_map(|told| match &told.deed {
+    let found = events.iter().rev().find_map(|event| match &event.deed {
         RemoteChange::Reward { round, observation, imputed, .. }
-            if observation == wanted && *imputed == by && !taken(*round) =>
+            if observation == wanted && *imputed == by && !is_unlearned(*round) =>
         {
             Some(*round)
         }
@@ -187,34 +207,34 @@ fn rewarded(deeds: &[&RemoteEvent], wanted: &Observation, by: bool) -> u32 {
     found.unwrap_or(0)
 }
 
-/// What one place does not know yet of others, in an order in which it can be learned there.
+/// The events of other sites that this site does not know yet, in an order in which it can learn them.
 ///
 /// # Errors
 /// Journals that do not belong together, or have a gap.
-pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Vec<RemoteEvent>, MergeError> {
-    // What is known of every place, with what is news.
+pub fn missing_events(
+    here: &JournalDigest,
+    others: &[JournalDigest],
+) -> Result<Vec<RemoteEvent>, MergeError> {
+    // Known events of every site. Missing events are added as they are found.
     let mut known = here.streams();
-    let mut news = Vec::new();
-    for telling in told {
-        if telling.user != here.user {
+    let mut missing = Vec::new();
+    for digest in others {
+        if digest.user != here.user {
             return Err(MergeError::User);
-        } else if telling.fingerprint != here.fingerprint {
+        } else if digest.fingerprint != here.fingerprint {
             return Err(MergeError::Policy);
-        } else if telling.incarnation != here.incarnation {
+        } else if digest.incarnation != here.incarnation {
             return Err(MergeError::Incarnation);
         }
-        for stream in telling.streams() {
+        for stream in digest.streams() {
             let site = stream.site;
-            let place = known.iter().position(|known| known.site == site).unwrap_or_else(|| {
-                let first = here.before_of(site);
-                known.push(Stream { site, first, end: first, clock: 0, deeds: Vec::new() });
-                known.len() - 1
-            });
-            let Some(mine) = known.get_mut(place) else { continue };
-            // Where both speak they say the same.
+            let first = here.before_of(site);
+            let Some(mine) = Stream::of_site(&mut known, site, first) else { continue };
+            // Events in both streams must agree.
             let (first, end) = (mine.first.max(stream.first), mine.end.min(stream.end));
-            let both = |deed: &&&RemoteEvent| deed.to > first && deed.to <= end;
-            let (mut ours, mut theirs) = (mine.deeds.iter().filter(both), stream.deeds.iter().filter(both));
+            let is_in_both = |event: &&&RemoteEvent| event.to > first && event.to <= end;
+            let (mut ours, mut theirs) =
+                (mine.events.iter().filter(is_in_both), stream.events.iter().filter(is_in_both));
             let same = loop {
                 match (ours.next(), theirs.next()) {
                     (None, None) => break true,
@@ -229,17 +249,18 @@ pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Ve
                 return Err(MergeError::Missing { site, events: stream.first - mine.end });
             }
             let before = mine.end;
-            for deed in stream.deeds.iter().filter(|deed| deed.to > before) {
-                let mut told = RemoteEvent { from: mine.end, ..(*deed).clone() };
-                if let RemoteChange::Unlearned { round: round @ 0, observation, imputed, .. } = &mut told.deed
+            for event in stream.events.iter().filter(|event| event.to > before) {
+                let mut remote = RemoteEvent { from: mine.end, ..(*event).clone() };
+                if let RemoteChange::Unlearned { round: round @ 0, observation, imputed, .. } =
+                    &mut remote.deed
                 {
-                    *round = rewarded(&mine.deeds, observation, *imputed);
+                    *round = rewarded(&mine.events, observation, *imputed);
                 }
-                news.push(told);
-                mine.end = deed.to;
+                missing.push(remote);
+                mine.end = event.to;
             }
             if stream.end > mine.end {
-                news.push(RemoteEvent {
+                missing.push(RemoteEvent {
                     site,
                     from: mine.end,
                     to: stream.end,
@@ -248,13 +269,10 @@ pub fn missing_events(here: &JournalDigest, told: &[JournalDigest]) -> Result<Ve
                 });
                 mine.end = stream.end;
             }
-            let fresh = stream
-                .deeds
-                .into_iter()
-                .filter(|deed| mine.deeds.last().is_none_or(|last| deed.to > last.to));
-            let fresh: Vec<_> = fresh.collect();
-            mine.deeds.extend(fresh);
+            let last = mine.events.last().map(|last| last.to);
+            mine.events
+                .extend(stream.events.into_iter().filter(|event| last.is_none_or(|last| event.to > last)));
         }
     }
-    Ok(news)
+    Ok(missing)
 }
