@@ -1,4 +1,4 @@
-//! `defmt::Format` for the types that deriving would print number by number: a line that says which one it is.
+//! `defmt::Format` for types with many numbers: one line each. A derived format would print every number.
 
 #[cfg(feature = "analysis")]
 use crate::analysis::{Program, Span};

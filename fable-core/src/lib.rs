@@ -1,28 +1,35 @@
-//! Personalization that fits on a microcontroller: the reference implementation of FABLE, the Factorized Adaptive Bandit
-//! Layer for Execution.
+//! Personalization that fits on a microcontroller: the reference implementation of FABLE, the Factorized
+//! Adaptive Bandit Layer for Execution.
 //!
-//! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints leave a
-//! [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible [`Action`] becomes an
-//! instruction for the assistant; the user's reaction, one number in [-1, 1], updates the posterior. No allocator, no
-//! unsafe code, no panics, and the same bits on x86-64, Cortex-M, RISC-V and WebAssembly.
+//! FABLE is a policy layer around a frozen assistant. Each round has four steps:
+//!
+//! 1. A request becomes a [`Context`].
+//! 2. Hard constraints reduce the actions to a [`Feasible`] set.
+//! 3. The user's Gaussian [`Posterior`](posterior::Posterior) selects the best feasible [`Action`], which
+//!    becomes an instruction for the assistant.
+//! 4. The user's reaction, one number in [-1, 1], updates the posterior.
+//!
+//! The crate has no allocator, no unsafe code and no panics. x86-64, Cortex-M, RISC-V and WebAssembly compute
+//! the same bits.
 //!
 //! ```
 //! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
 //!
 //! let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
-//! let mut ana = HostUser::<f32>::new(&policy, "ana")?; // a device has a static instead: see `Learner`
+//! let mut ana = HostUser::<f32>::new(&policy, "ana")?; // on the heap; devices use a static `Learner`
 //!
 //! let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.3)];
 //! let context = AGENT.context("coding", signals)?;
 //! let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
 //! let mut instruction = String::new();
-//! AGENT.instruct(decision.action, &mut instruction)?; // give this to the assistant ...
-//! ana.feedback(decision.id, 0.5)?; // ... and tell Fable how it went
+//! AGENT.instruct(decision.action, &mut instruction)?; // text for the assistant
+//! ana.feedback(decision.id, 0.5)?; // the user's reaction
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! The modules are layers, each of which knows only those before it: numbers, [`mod@catalog`] (what can be chosen, contexts, hard
-//! constraints, stated preferences), posterior, policy, user (decide, learn, promote, explain), [`record`], [`protocol`].
+//! The modules are layers, and each layer uses only the layers before it: numbers, [`mod@catalog`] (actions,
+//! contexts, hard constraints, stated preferences), [`posterior`], policy, user (decide, learn, promote,
+//! explain), `record`, `protocol`.
 //!
 //! | Paper | Here |
 //! |---|---|
@@ -32,18 +39,30 @@
 //! | b, cost, lambda | [`catalog::Term`], [`catalog::Value::cost`], [`Settings::cost_weight`] |
 //! | A_t | [`Feasible`] |
 //! | Equations 2 to 6 | [`posterior::dense::Dense`], the specification |
-//! | Lambda, h | [`Posterior`], as L D L^T and z with L^T mu = z |
-//! | mu, Sigma | [`Posterior::mean`], [`Posterior::covariance_into`] |
+//! | Lambda, h | [`posterior::Posterior`], as L D L^T and z with L^T mu = z |
+//! | mu, Sigma | [`posterior::Posterior::mean`], [`posterior::Posterior::covariance_into`] |
 //! | (v, u, kappa) | [`Statement`] |
 //! | nu_t | [`Exploration`] |
 //! | sigma^2 | [`Settings::noise_variance`] |
 //! | z, d_z | [`Settings::retained`], [`Policy::active_dimension`] |
 //! | y_t - bar b | reward minus [`Decision::baseline`] |
 //!
-//! Features, on by default, which a device may leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`, `promote`, `rules`, `theorem`, `unlearn`. What a
-//! build leaves out is refused with [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
-//! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
-//! and `protocol` the frames that a host and a device exchange, `keyed` with a seal; `dispatch` takes the wide registers of a host's processor, with the same bits.
+//! Features on by default, which a device can leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`,
+//! `promote`, `rules`, `theorem`, `unlearn`. A build without a feature refuses its use with
+//! [`UserError::Unsupported`].
+//!
+//! Features off by default:
+//!
+//! | Feature | Adds |
+//! |---|---|
+//! | `alloc` | `HostUser`, users on the heap |
+//! | `analysis` | `analysis`, computations of hosts beside the learner |
+//! | `defmt` | `defmt::Format` for every type |
+//! | `dispatch` | wide registers of a host's processor, with the same bits |
+//! | `migrate` | `Migration` of a user to another catalog |
+//! | `record` | events, snapshots and priors as bytes |
+//! | `protocol` | frames between a host and a device |
+//! | `keyed` | frames sealed with a key |
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
@@ -88,7 +107,7 @@ pub use user::HostUser;
 pub use user::typed;
 pub use user::{Decision, DecisionId, Learner, Promotion, Request, User, UserError};
 
-/// What a policy is configured with: the variants of each setting, ranges of settings and inputs, errors.
+/// Settings of a policy: their variants, the ranges of settings and inputs, errors.
 pub mod settings {
     pub use crate::numbers::{
         BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range,
@@ -100,7 +119,7 @@ pub mod settings {
     };
 }
 
-/// What is known about a user's preferences: comparisons of two actions, fair probes, promotions, and the user's own rules.
+/// Preferences of a user: comparisons of two actions, probes, promotions, and the user's own rules.
 pub mod preference {
     pub use crate::user::{
         Assessment, Average, Certifier, Comparison, Gap, MAX_TRIALS, MAX_USER_RULES, Probe, ProbeOutcome,
@@ -108,7 +127,7 @@ pub mod preference {
     };
 }
 
-/// Everything that happens to a user as events: commands that propose them, and steps that apply them.
+/// Events of a user, commands that propose them, and steps that apply them.
 pub mod journal {
     #[cfg(feature = "alloc")]
     pub use crate::user::merge;
@@ -118,12 +137,12 @@ pub mod journal {
     };
 }
 
-/// Why an action was chosen.
+/// Explanations of decisions.
 pub mod explain {
     pub use crate::user::{Explanation, Share, Source};
 }
 
-/// A user goes on under another catalog.
+/// Migration of a user to another catalog.
 #[cfg(feature = "migrate")]
 pub mod migrate {
     pub use crate::user::{MigrateError, Migrated, Migration};
@@ -135,7 +154,7 @@ pub mod host {
     pub use crate::user::{HOST_CAPACITY, HostLearner, HostUser};
 }
 
-/// Without `defmt` a component's value has no format.
+/// Does nothing without the feature `defmt`.
 #[cfg(not(feature = "defmt"))]
 #[doc(hidden)]
 #[macro_export]
@@ -143,7 +162,7 @@ macro_rules! format_component {
     ($name:ident) => {};
 }
 
-/// The examples of the first page of the repository and of this crate's are tests too.
+/// Runs the examples of the repository's and the crate's README as tests.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../README.md")]
