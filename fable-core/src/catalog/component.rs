@@ -1,12 +1,12 @@
-//! Components of an action, their values, and the macro that makes a typed enum and the names from one list.
+//! Components of an action, their values, and the macro that declares a component as a typed enum.
 
-/// One setting of a component.
+/// A value of a component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Value<'a> {
     /// Canonical name: letters, digits, `_` and `-`.
     pub name: &'a str,
-    /// What the assistant is told when this value is chosen; may be empty.
+    /// Instruction for the assistant if this value is chosen; may be empty.
     pub instruction: &'a str,
     /// Operational cost, at least 0.
     pub cost: f64,
@@ -26,9 +26,9 @@ impl<'a> Value<'a> {
 pub struct Component<'a> {
     /// Canonical name, for example `style`.
     pub name: &'a str,
-    /// The values; their order is part of the catalog's meaning.
+    /// The values. Their order is part of the catalog's shape.
     pub values: &'a [Value<'a>],
-    /// Which value means "nothing done" (`no_memory`), if there is one; blocks may leave it out.
+    /// Position of the null value, such as `no_memory`, if there is one. Blocks can leave out the null value.
     pub null: Option<u8>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Component<'a> {
         Self { name, values, null: None }
     }
 
-    /// The same component with its null value named by position.
+    /// Sets the position of the null value.
     #[must_use]
     pub const fn with_null(mut self, value: u8) -> Self {
         self.null = Some(value);
@@ -47,8 +47,8 @@ impl<'a> Component<'a> {
     }
 }
 
-/// Some values of one component: any of these. In a [`Rule`](crate::Rule) all parts must match, in a [`Term`](super::Term)
-/// one is enough.
+/// A set of values of one component. In a [`Rule`](crate::Rule) all parts must match; in a
+/// [`Term`](super::Term) one part is enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Part<'a> {
@@ -59,13 +59,13 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// Any of `values` of `component`.
+    /// The part with these values.
     #[must_use]
     pub const fn new(component: u8, values: &'a [u8]) -> Self {
         Self { component, values }
     }
 
-    /// Whether `value` is one of the values.
+    /// True if `value` is one of the values.
     #[must_use]
     pub const fn contains(&self, value: u8) -> bool {
         let mut values = self.values;
@@ -79,8 +79,10 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The positions of typed values: one per component in catalog order for a [`Contrast`](super::Contrast), those of one component
-/// for a [`Part`].
+/// The positions of typed values.
+///
+/// A [`Contrast`](super::Contrast) takes one value per component, in catalog order. A [`Part`] takes values
+/// of one component.
 ///
 /// ```
 /// use fable_core::catalog::tau2::{Memory, Style, Tool};
@@ -101,12 +103,12 @@ macro_rules! values {
 
 /// Makes a typed enum and the matching [`Component`] from one list.
 ///
-/// Each line is `Variant = "name", cost, "instruction";`. The enum gets `ALL`, `COMPONENT`, `index` and `from_index`; a null
-/// value is named after the component's name.
+/// Each line is `Variant = "name", cost, "instruction";`. The enum gets `ALL`, `COMPONENT`, `index` and
+/// `from_index`. The null value, if any, follows the component's name.
 ///
 /// ```
 /// fable_core::component! {
-///     /// How loud the assistant speaks.
+///     /// Volume of the assistant's voice.
 ///     pub enum Volume: "volume", null Silent {
 ///         Silent = "silent", 0.0, "Do not speak.";
 ///         Normal = "normal", 0.02, "Speak at normal volume.";

@@ -1,20 +1,22 @@
-//! What is known about one request before anything is chosen: a task type and signals in [0, 1].
+//! The context of a request: a task type and signals in [0, 1].
 //!
-//! A context is plain `Copy` data and was checked when it was made. It never carries preferences: those are in the
-//! posterior, and counting them twice would be a mistake.
+//! A context is plain `Copy` data and is checked when created. Preferences do not belong in a context: the
+//! posterior has them, and they would count twice.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, ContextError};
 //! use fable_core::Context;
 //!
-//! let signals = [("tool_need", 0.3), ("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7)]; // in any order
+//! // By name, in any order.
+//! let signals = [("tool_need", 0.3), ("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7)];
 //! let context = AGENT.context("coding", signals)?;
 //! assert_eq!(context.signal(2), Some(0.7));
 //! assert_eq!(AGENT.context("codign", signals), Err(ContextError::UnknownTask));
 //!
-//! // By position: a loop over measured signals has no names.
+//! // By position, for measured signals without names.
 //! assert_eq!(Context::new(&AGENT, Some(AGENT.task("coding")?), &[0.1, 0.2, 0.7, 0.3])?, context);
-//! assert_eq!(Context::new(&AGENT, None, &[0.1, 0.2, 0.7, 1.3]), Err(ContextError::SignalRange { signal: 3 }));
+//! let refused = Context::new(&AGENT, None, &[0.1, 0.2, 0.7, 1.3]);
+//! assert_eq!(refused, Err(ContextError::SignalRange { signal: 3 }));
 //! # Ok::<(), ContextError>(())
 //! ```
 
@@ -41,16 +43,18 @@ impl Context {
         Self { count, ..Self::EMPTY }
     }
 
-    /// A context with a task position, or none, and every signal in catalog order. A task that is looked up and not there is not
-    /// a context without a task:
+    /// A context from the position of a task, or none, and every signal in catalog order.
+    ///
+    /// An unknown name does not become a context without a task:
     ///
     /// ```compile_fail,E0308
     /// # use fable_core::{Context, catalog::AGENT};
-    /// let context = Context::new(&AGENT, AGENT.task("codign"), &[0.1, 0.2, 0.7, 0.3]); // `task` gives a `Result`
+    /// let task = AGENT.task("codign"); // a `Result`
+    /// let context = Context::new(&AGENT, task, &[0.1, 0.2, 0.7, 0.3]);
     /// ```
     ///
     /// # Errors
-    /// An unknown task, a missing or extra signal, or one outside [0, 1].
+    /// An unknown task, a missing or extra signal, or a signal outside [0, 1].
     #[inline]
     pub fn new(catalog: &Catalog<'_>, task: Option<usize>, signals: &[f32]) -> Result<Self, ContextError> {
         let expected = catalog.definition().signals.len();
@@ -90,7 +94,7 @@ impl Context {
         self.signals().get(index).copied()
     }
 
-    /// Whether the context fits a catalog; one made for another catalog may not.
+    /// True if the context fits this catalog. A context of another catalog may not fit.
     pub(crate) fn fits(&self, catalog: &Catalog<'_>) -> bool {
         let definition = catalog.definition();
         usize::from(self.count) == definition.signals.len()
@@ -99,10 +103,10 @@ impl Context {
 }
 
 impl Catalog<'_> {
-    /// A context by names: a task, or `None`, and every signal once, in any order.
+    /// A context from names: a task, or `None`, and every signal once, in any order.
     ///
     /// # Errors
-    /// A name that the catalog does not have, a missing or repeated signal, or one outside [0, 1].
+    /// An unknown name, a missing or repeated signal, or a signal outside [0, 1].
     pub fn context<'n>(
         &self,
         task: impl Into<Option<&'n str>>,
@@ -129,24 +133,24 @@ impl Catalog<'_> {
         Context::new(self, task, ordered.get(..expected).unwrap_or(&[]))
     }
 
-    /// Position of the task with a name.
+    /// Position of the task with this name.
     ///
     /// # Errors
-    /// No such task: not `None`, which would mean a context without a task.
+    /// An unknown task. (`None` would mean a context without a task.)
     pub fn task(&self, name: &str) -> Result<usize, ContextError> {
         self.definition().tasks.iter().position(|&task| task == name).ok_or(ContextError::UnknownTask)
     }
 
-    /// Position of the signal with a name.
+    /// Position of the signal with this name.
     ///
     /// # Errors
-    /// No such signal.
+    /// An unknown signal.
     pub fn signal(&self, name: &str) -> Result<usize, ContextError> {
         self.definition().signals.iter().position(|&signal| signal == name).ok_or(ContextError::UnknownSignal)
     }
 }
 
-/// What can be wrong with a context.
+/// An error in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -157,12 +161,12 @@ pub enum ContextError {
     UnknownSignal,
     /// A signal is missing, given twice, or there are too many.
     SignalCount {
-        /// How many the catalog has.
+        /// Number of the catalog's signals.
         expected: usize,
     },
     /// A signal is not a number from 0 to 1.
     SignalRange {
-        /// Its position.
+        /// Position of the signal.
         signal: usize,
     },
 }

@@ -1,15 +1,16 @@
-//! Declared contrasts: the preferences a catalog's author wants to know about, by name.
+//! Declared contrasts: named preferences that a catalog's author wants to assess.
 
 use super::{Action, Catalog, Context};
 use crate::numbers::Bits;
 
-/// A named comparison of two complete actions that differ in one component, in a reference context (Appendix G).
+/// A named comparison of two complete actions that differ in one component, in a reference context (Appendix
+/// G).
 ///
 /// ```
 /// use fable_core::catalog::Contrast;
 /// use fable_core::catalog::tau2::{Memory, Style, Tool};
 /// use fable_core::values;
-/// // In `tau2`, with the other components as usual: brief answers over guided ones.
+/// // In `tau2`, with the usual other components: brief answers over guided answers.
 /// const BRIEF: Contrast = Contrast::new(
 ///     "brief_over_guided",
 ///     values![Memory::Conversation, Tool::Standard, Style::Concise],
@@ -27,13 +28,13 @@ pub struct Contrast<'a> {
     pub task: Option<u8>,
     /// Every signal of the reference context, in catalog order.
     pub signals: &'a [f32],
-    /// Value positions of the action that a positive contrast prefers, one per component.
+    /// Value positions of the preferred action of a positive contrast, one per component.
     pub prefer: &'a [u8],
     /// Value positions of the other action.
     pub over: &'a [u8],
-    /// What a host's prompt says once `prefer` is promoted; empty for a plain sentence made of the names.
+    /// Sentence for a host's prompt after `prefer` is promoted; empty for a plain sentence from the names.
     pub positive: &'a str,
-    /// The same once `over` is promoted.
+    /// Sentence for a host's prompt after `over` is promoted.
     pub negative: &'a str,
 }
 
@@ -44,7 +45,7 @@ impl<'a> Contrast<'a> {
         Self { name, task: None, signals: &[], prefer, over, positive: "", negative: "" }
     }
 
-    /// The same in another reference context.
+    /// Sets the reference context.
     #[must_use]
     pub const fn when(mut self, task: Option<u8>, signals: &'a [f32]) -> Self {
         self.task = task;
@@ -52,7 +53,7 @@ impl<'a> Contrast<'a> {
         self
     }
 
-    /// The same with sentences for the prompt.
+    /// Sets the sentences for the prompt.
     #[must_use]
     pub const fn says(mut self, positive: &'a str, negative: &'a str) -> Self {
         self.positive = positive;
@@ -67,23 +68,23 @@ impl<'a> Contrast<'a> {
     }
 }
 
-/// Numbers that a learner keeps for each declared contrast: what coins have shown about it.
+/// Numbers of a learner per declared contrast: the results of its probes.
 pub(crate) const TRIAL_LEN: usize = 15;
 
 /// A set of declared contrasts, by position.
 pub type ContrastSet = Bits<2>;
 
-/// What is compared: the values of one component.
+/// The two compared values of one component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) component: usize,
-    /// The value that a positive contrast prefers.
+    /// The preferred value of a positive contrast.
     pub(crate) prefer: u8,
     pub(crate) over: u8,
 }
 
 impl Sides {
-    /// The other one of the two values; `None` for a third.
+    /// The other of the two values; `None` for a third value.
     pub(crate) const fn other(&self, value: u8) -> Option<u8> {
         if value == self.prefer {
             Some(self.over)
@@ -96,15 +97,17 @@ impl Sides {
 }
 
 impl Contrast<'_> {
-    /// Whether a round in this context says something about the contrast: its task is the context's if it names one, and what
-    /// its reference context is about, each signal above one half, the context is about too.
+    /// True if a round in this context bears on the contrast.
+    ///
+    /// The context must have the contrast's task, if the contrast names a task. Each signal above 0.5 in the
+    /// reference context must be above 0.5 in the context.
     #[must_use]
     pub fn applies(&self, context: &Context) -> bool {
         let task = self.task.is_none_or(|task| context.task() == Some(usize::from(task)));
         task && self.signals.iter().zip(context.signals()).all(|(own, signal)| *own <= 0.5 || *signal > 0.5)
     }
 
-    /// The component in which the two actions differ, with their values in it.
+    /// The component in which the two actions differ, and their values of this component.
     pub(crate) fn sides(&self) -> Option<Sides> {
         let component = self.component()?;
         Some(Sides { component, prefer: *self.prefer.get(component)?, over: *self.over.get(component)? })
@@ -118,7 +121,7 @@ impl<'a> Catalog<'a> {
         self.definition().contrasts
     }
 
-    /// Position of the contrast with a name.
+    /// Position of the contrast with this name.
     #[must_use]
     pub fn contrast(&self, name: &str) -> Option<usize> {
         self.contrasts().iter().position(|contrast| contrast.name == name)

@@ -1,18 +1,20 @@
-//! Sets of coordinates: which of them feedback can ever move, and which a sub-dictionary keeps.
+//! Sets of coordinates: the coordinates that feedback can change, or that a sub-dictionary retains.
 
 use super::{BlockSet, Catalog, Context, Feasible, MAX_DIMENSION};
 use crate::numbers::Bits;
 
 /// A bit set of coordinates, 1 KiB for any catalog.
 ///
-/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard constraints leave
-/// others inactive in every round, and online feedback never touches those: as long as the prior and the onboarding
-/// statements do not tie them to active ones, their mean and variance stay as they were. [`CoordinateSet::activate`]
-/// collects the active coordinates as rounds go by; [`CoordinateSet::activate_in_any_context`] says what a feasible set
-/// could activate if every task and every signal came up. One coordinate is one bit; a call costs one step per feasible
-/// action and block (and task).
+/// A coordinate i is *active* if phi(c_t, a)_i is nonzero for some feasible action of some round. Hard
+/// constraints leave other coordinates inactive in every round, and feedback never changes these. Their mean
+/// and variance stay constant unless the prior or onboarding statements correlate them with active
+/// coordinates.
 ///
-/// Corollary 1, the user who has memory switched off: what compares one memory with another cannot be learned.
+/// [`CoordinateSet::activate`] collects the active coordinates round by round.
+/// [`CoordinateSet::activate_in_any_context`] collects all coordinates that a feasible set could activate. A
+/// coordinate is one bit. A call costs one step per feasible action and block (and task).
+///
+/// Corollary 1 for a user who has switched memory off: differences between memories cannot be learned.
 ///
 /// ```
 /// use fable_core::catalog::Part;
@@ -32,14 +34,14 @@ use crate::numbers::Bits;
 /// # Ok::<(), fable_core::catalog::FeasibleError>(())
 /// ```
 ///
-/// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
-/// span of the feasible features, which `analysis::Span` tests (feature `analysis`).
+/// An active coordinate is necessary for learning, but not sufficient. A contrast can be learned exactly if
+/// it lies in the span of the feasible features. `analysis::Span` tests this condition (feature `analysis`).
 pub type CoordinateSet = Bits<256>;
 
 const _: () = assert!(CoordinateSet::CAPACITY == MAX_DIMENSION);
 
 impl CoordinateSet {
-    /// The coordinates of some blocks: z(q) of the block program.
+    /// The coordinates of these blocks: z(q) of the block program.
     #[must_use]
     pub fn of_blocks(catalog: &Catalog<'_>, blocks: BlockSet) -> Self {
         let mut set = Self::EMPTY;
@@ -51,26 +53,27 @@ impl CoordinateSet {
 
     /// Adds the coordinates that some feasible action makes nonzero in this context.
     ///
-    /// A learner that retains some blocks only learns no more than those: compare with [`of_blocks`](Self::of_blocks).
+    /// A learner with retained blocks learns only their coordinates; see [`of_blocks`](Self::of_blocks).
     pub fn activate(&mut self, catalog: &Catalog<'_>, context: &Context, feasible: &Feasible) {
         for (coordinate, _) in feasible.set().iter().flat_map(|action| catalog.features(context, action)) {
             self.insert(coordinate);
         }
     }
 
-    /// Adds the coordinates that some feasible action makes nonzero in some context: any task, any signals.
+    /// Adds the coordinates that some feasible action makes nonzero in some context, with any task and any
+    /// signals.
     pub fn activate_in_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) {
-        let arrow = catalog.layout();
+        let layout = catalog.layout();
         for values in feasible.set().iter().filter_map(|action| catalog.values(action)) {
             for block in catalog.single_blocks().iter().chain(catalog.product_blocks()) {
                 let Some(position) = catalog.position(block, &values) else { continue };
                 let inside = usize::from(block.offset) + position;
                 if block.per_task {
-                    (0..arrow.leaves())
-                        .filter_map(|task| arrow.leaf_coordinate(task, inside))
+                    (0..layout.leaves())
+                        .filter_map(|task| layout.leaf_coordinate(task, inside))
                         .for_each(|i| self.insert(i));
                 } else {
-                    self.insert(arrow.root_coordinate(inside));
+                    self.insert(layout.root_coordinate(inside));
                 }
             }
         }

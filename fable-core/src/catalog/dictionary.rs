@@ -1,7 +1,8 @@
-//! The dictionary of features: a list of blocks, each a product of components, the task and a signal (Appendix E).
+//! The dictionary of features: a list of blocks, each a product of components, the task and a signal
+//! (Appendix E).
 //!
-//! For a given context and action at most one coordinate of a block is nonzero: 1, or the signal's value. That is what
-//! makes scoring a handful of table entries per action and learning a sparse direction.
+//! For a given context and action, at most one coordinate of a block is nonzero: 1, or the signal's value. A
+//! score is therefore a sum of few table entries, and an update is a sparse direction.
 
 /// One block of the dictionary.
 ///
@@ -19,7 +20,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Block {
-    /// Bit c is set when component c is a factor; [`Block::COMPLETE`] means all of them.
+    /// Bit c is set if component c is a factor; [`Block::COMPLETE`] means all components.
     pub(crate) components: u16,
     pub(crate) per_task: bool,
     pub(crate) signal: Option<u8>,
@@ -45,7 +46,7 @@ impl Block {
         Self::of(if first == second { 0 } else { bit(first) | bit(second) })
     }
 
-    /// One coordinate per combination of values of the components named.
+    /// One coordinate per combination of values of these components.
     #[must_use]
     pub const fn product(mut components: &[u8]) -> Self {
         let mut bits = 0;
@@ -62,69 +63,71 @@ impl Block {
         Self::of(Self::COMPLETE)
     }
 
-    /// A copy of the block for each task.
+    /// Sets a copy of the block for each task.
     #[must_use]
     pub const fn per_task(mut self) -> Self {
         self.per_task = true;
         self
     }
 
-    /// The block's one nonzero entry is the signal instead of 1.
+    /// Sets the block's nonzero entry to the signal instead of 1.
     #[must_use]
     pub const fn scaled_by(mut self, signal: u8) -> Self {
         self.signal = Some(signal);
         self
     }
 
-    /// No coordinate for the null value; actions with the null value have no feature in this block.
+    /// Removes the coordinate of the null value. Actions with the null value then have no feature in this
+    /// block.
     #[must_use]
     pub const fn without_null(mut self) -> Self {
         self.without_null = true;
         self
     }
 
-    /// Whether the component at a position is a factor.
+    /// True if the component at this position is a factor.
     #[must_use]
     pub const fn has(self, component: u8) -> bool {
         self.is_complete() || self.components & bit(component) != 0
     }
 
-    /// Whether it is [`complete`](Self::complete), whatever the components are.
+    /// True if the block was made by [`complete`](Self::complete).
     #[must_use]
     pub const fn is_complete(self) -> bool {
         self.components == Self::COMPLETE
     }
 
-    /// Whether each task has its copy.
+    /// True if each task has its own copy.
     #[must_use]
     pub const fn is_per_task(self) -> bool {
         self.per_task
     }
 
-    /// Position of the signal it is scaled by.
+    /// Position of the signal that scales the block.
     #[must_use]
     pub const fn signal(self) -> Option<u8> {
         self.signal
     }
 
-    /// Whether null values have no coordinate.
+    /// True if null values have no coordinate.
     #[must_use]
     pub const fn is_without_null(self) -> bool {
         self.without_null
     }
 
-    /// The factor components as bits, `complete` resolved.
+    /// The factors as bits; for `complete`, the bits of all components.
     pub(crate) const fn mask(self, components: usize) -> u16 {
         if self.components == Self::COMPLETE { (1 << components) - 1 } else { self.components }
     }
 }
 
-/// Bit of a component; positions that no catalog can have share the top bit, which [`super::Catalog::try_new`] refuses.
+/// Bit of a component. Positions that no catalog can have share a bit that [`super::Catalog::try_new`]
+/// refuses.
 const fn bit(component: u8) -> u16 {
     if component < 14 { 1 << component } else { 1 << 14 }
 }
 
-/// A block with its place in the arrow: where its coordinates start inside a leaf or inside the root.
+/// A block with its position in the layout: the start of its coordinates in a leaf or in the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     /// Position in the definition.
@@ -144,7 +147,7 @@ impl Placed {
     pub(crate) const NONE: Self =
         Self { index: 0, mask: 0, offset: 0, size: 0, per_task: false, without_null: false, signal: None };
 
-    /// Whether the component is a factor of the block.
+    /// True if the component is a factor of the block.
     pub(crate) const fn has(&self, component: usize) -> bool {
         component < 8 && self.mask >> component & 1 == 1
     }

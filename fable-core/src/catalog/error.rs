@@ -1,15 +1,15 @@
-//! What can be wrong with a catalog.
+//! Errors in a catalog.
 
 use core::fmt;
 
-/// A mistake in a [`Definition`](super::Definition).
+/// An error in a [`Definition`](super::Definition).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum CatalogError {
     /// No components, or more than eight.
     ComponentCount,
-    /// A component with no values or with more than 256.
+    /// A component without values or with more than 256.
     ValueCount,
     /// More than 1,024 complete actions.
     ActionCount,
@@ -23,21 +23,22 @@ pub enum CatalogError {
     TermCount,
     /// A dictionary of more than 8,192 coordinates.
     DimensionTooLarge,
-    /// An empty name or one with other characters than letters, digits, `_` and `-`.
+    /// An empty name, or a name with characters other than letters, digits, `_` and `-`.
     BadName,
-    /// Two things of one kind with the same name.
+    /// Two parts of the same kind with the same name.
     DuplicateName,
     /// A component or signal called `task`.
     ReservedName,
     /// A component's null value is not one of its values.
     UnknownNull,
-    /// A block with no component, with one twice, or with one that the catalog does not have.
+    /// A block without components, with a repeated component, or with an unknown component.
     BlockComponents,
     /// A block scaled by a signal that the catalog does not have.
     BlockSignal,
     /// A block per task in a catalog without tasks.
     BlockTask,
-    /// A block without the null value where no factor has one, or where nothing would be left.
+    /// A block without the null value although no factor has a null value, or although no value would be
+    /// left.
     BlockNull,
     /// Two equal blocks.
     DuplicateBlock,
@@ -49,11 +50,12 @@ pub enum CatalogError {
     BadThreshold,
     /// A term whose condition names an unknown signal or task.
     TermCondition,
-    /// A term that applies to nothing, to an unknown value, or to a component or value twice.
+    /// A term that applies to no value, to an unknown value, or to a component or value twice.
     TermValues,
     /// More than 64 contrasts.
     ContrastCount,
-    /// A contrast whose reference context has an unknown task, or not one signal from 0 to 1 for each of the catalog's.
+    /// A contrast whose reference context has an unknown task, or does not have each signal of the catalog
+    /// from 0 to 1.
     ContrastContext,
     /// A contrast whose two actions are not complete, or do not differ in exactly one component.
     ContrastActions,
@@ -61,16 +63,16 @@ pub enum CatalogError {
     RuleCount,
     /// A rule whose condition names an unknown signal or task.
     RuleCondition,
-    /// A rule about nothing, about an unknown value, or about a component or value twice.
+    /// A rule without values, with an unknown value, or with a component or value twice.
     RuleValues,
-    /// A rule that, where it holds, leaves nothing to choose with those that hold everywhere.
+    /// A rule that leaves no action together with the rules that hold in every context.
     RuleLeavesNothing,
-    /// A rule in a build without the feature `rules`, which would not enforce it.
+    /// A rule in a build without the feature `rules`.
     RuleUnenforced,
 }
 
 impl CatalogError {
-    /// The mistake as a sentence; what the compiler prints for a constant catalog.
+    /// The error as a sentence, which the compiler prints for a constant catalog.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -94,7 +96,8 @@ impl CatalogError {
             Self::BlockSignal => "a block is scaled by a signal that the catalog does not have",
             Self::BlockTask => "a block is per task but the catalog has no tasks",
             Self::BlockNull => {
-                "a block leaves out the null value but none of its components has one, or nothing would be left"
+                "a block leaves out the null value but none of its components has one, \
+                 or nothing would be left"
             }
             Self::DuplicateBlock => "two blocks of the dictionary are the same",
             Self::BadCost => "a cost must be a number from 0 to 100",

@@ -1,17 +1,20 @@
-//! What only one of two catalogs has, by name: what a migration removes and adds, for those who look at it before.
+//! Parts that only one of two catalogs has. A caller can check these parts before a migration adds or removes
+//! them.
 
 use super::matching::{Matching, RenameKind};
 use core::fmt;
 
-/// A part of a catalog that the other one does not have. It is written as `component=value`, `task=name`, or as what it is and its name.
+/// A part of a catalog that the other catalog does not have.
+///
+/// `Display` writes `component=value`, `task=name`, or the kind and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LonePart<'a> {
-    /// What it is.
+    /// Kind of the part.
     pub kind: RenameKind,
-    /// The component, of a value.
+    /// Component of a value; `None` for other kinds.
     pub component: Option<&'a str>,
-    /// Its name.
+    /// Name of the part.
     pub name: &'a str,
 }
 
@@ -29,8 +32,10 @@ impl fmt::Display for LonePart<'_> {
 }
 
 impl<'m> Matching<'m> {
-    /// What is on this side alone; of a component all of whose values are, only the component. A contrast is, too, if it says something
-    /// else on the other side.
+    /// The parts that only this side has.
+    ///
+    /// A missing component is listed without its values. A contrast is also listed if it differs on the other
+    /// side.
     pub(crate) fn lone(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m> {
         let (own, definition) = (*self, self.definition());
         let part = |kind, name| LonePart { kind, component: None, name };

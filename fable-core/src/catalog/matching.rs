@@ -1,28 +1,28 @@
-//! Which part of one catalog is which part of another: by its name, or as a [`Rename`] says.
+//! Matches the parts of two catalogs by name, or by a [`Rename`].
 //!
-//! A coordinate has no name of its own to keep: it is what its block is made of, a task, a signal and values, and is the same
-//! where all of these are. So blocks need no names and can stand in any order, and a component can get values in the middle.
-//! Nothing is stored here: a part is looked up when it is asked for, which takes no memory and a few comparisons of names.
+//! Two coordinates match if their task, signal and values match. Blocks therefore need no names and can be in
+//! any order, and a component can get new values at any position. Parts are looked up on demand, which takes
+//! no memory and a few comparisons of names.
 
 use super::{Action, ActionSet, Catalog, Context, Definition, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
 
-/// A part of a catalog that has another name in the next one: `from` in the old one, `to` in the new one.
+/// A part that has the name `from` in the old catalog and `to` in the new catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rename<'a> {
-    /// What it is.
+    /// Kind of the part.
     pub kind: RenameKind,
-    /// Its name in the old catalog; of a value `component=value`, as everything is called there.
+    /// Name in the old catalog; for a value `component=value`, both in old names.
     pub from: &'a str,
-    /// Its name in the new catalog; of a value `component=value`, as everything is called there.
+    /// Name in the new catalog; for a value `component=value`, both in new names.
     pub to: &'a str,
 }
 
-/// What can have another name.
+/// Kind of a part that can be renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RenameKind {
-    /// A component; its values keep their names.
+    /// A component. Its values keep their names.
     Component,
     /// A value, given as `component=value`.
     Value,
@@ -35,37 +35,37 @@ pub enum RenameKind {
 }
 
 impl<'a> Rename<'a> {
-    /// A component with another name.
+    /// A renamed component.
     #[must_use]
     pub const fn component(from: &'a str, to: &'a str) -> Self {
         Self { kind: RenameKind::Component, from, to }
     }
 
-    /// A value with another name: both as `component=value`.
+    /// A renamed value, with both names as `component=value`.
     #[must_use]
     pub const fn value(from: &'a str, to: &'a str) -> Self {
         Self { kind: RenameKind::Value, from, to }
     }
 
-    /// A task with another name.
+    /// A renamed task.
     #[must_use]
     pub const fn task(from: &'a str, to: &'a str) -> Self {
         Self { kind: RenameKind::Task, from, to }
     }
 
-    /// A signal with another name.
+    /// A renamed signal.
     #[must_use]
     pub const fn signal(from: &'a str, to: &'a str) -> Self {
         Self { kind: RenameKind::Signal, from, to }
     }
 
-    /// A declared contrast with another name.
+    /// A renamed contrast.
     #[must_use]
     pub const fn contrast(from: &'a str, to: &'a str) -> Self {
         Self { kind: RenameKind::Contrast, from, to }
     }
 
-    /// Whether both names exist, and what they name belongs together.
+    /// True if both names exist. The components of a renamed value must match too.
     fn is_known(&self, old: &Matching<'_>) -> bool {
         let (from, to) = (old.from.definition(), old.to.definition());
         match self.kind {
@@ -92,24 +92,27 @@ impl<'a> Rename<'a> {
     }
 }
 
-/// A name `component=value`, taken apart.
+/// Splits a name `component=value`.
 fn split(name: &str) -> Option<(&str, &str)> {
     let at = name.bytes().position(|byte| byte == b'=')?;
     Some((name.get(..at)?, name.get(at + 1..)?))
 }
 
-/// The way from one catalog to another.
+/// Maps parts of one catalog to parts of another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matching<'m> {
     from: &'m Catalog<'m>,
     to: &'m Catalog<'m>,
     renames: &'m [Rename<'m>],
-    /// From the new one to the old one.
+    /// True for the direction from the new catalog to the old catalog.
     back: bool,
 }
 
 impl<'m> Matching<'m> {
-    /// The way from an old catalog to a new one, and back; or the first rename that cannot be meant.
+    /// The maps from the old catalog to the new catalog and back.
+    ///
+    /// # Errors
+    /// Index of the first rename that repeats a name or has an unknown name.
     pub(crate) fn both(
         old: &'m Catalog<'m>,
         new: &'m Catalog<'m>,
@@ -126,12 +129,12 @@ impl<'m> Matching<'m> {
         Ok([forward, Self { from: new, to: old, renames, back: true }])
     }
 
-    /// What this side declares.
+    /// The definition of this side.
     pub(super) const fn definition(&self) -> &'m Definition<'m> {
         self.from.definition()
     }
 
-    /// The names of the renamed parts of a kind, on this side and on the other.
+    /// Renamed parts of one kind: name on this side, name on the other side.
     fn renamed(&self, kind: RenameKind) -> impl Iterator<Item = (&'m str, &'m str)> {
         let back = self.back;
         let pair =
@@ -139,7 +142,7 @@ impl<'m> Matching<'m> {
         self.renames.iter().filter(move |rename| rename.kind == kind).map(pair)
     }
 
-    /// What a part is called on the other side; `None` when what has its name there is another part.
+    /// Name of a part on the other side; `None` if another part has this name there.
     fn name(&self, kind: RenameKind, name: &'m str) -> Option<&'m str> {
         match self.renamed(kind).find(|(from, _)| *from == name) {
             Some((_, to)) => Some(to),
@@ -148,14 +151,14 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The same component.
+    /// The matching component.
     #[inline(never)]
     pub(crate) fn component(&self, component: usize) -> Option<usize> {
         let own = self.from.definition().components.get(component)?;
         self.to.component(self.name(RenameKind::Component, own.name)?)
     }
 
-    /// The same value of the same component.
+    /// The matching value of the matching component.
     #[inline(never)]
     pub(crate) fn value(&self, component: usize, value: u8) -> Option<u8> {
         let other = self.component(component)?;
@@ -171,19 +174,19 @@ impl<'m> Matching<'m> {
         self.to.value(other, name)
     }
 
-    /// The same task.
+    /// The matching task.
     pub(crate) fn task(&self, task: usize) -> Option<usize> {
         let name = self.name(RenameKind::Task, self.from.definition().tasks.get(task)?)?;
         self.to.definition().tasks.iter().position(|task| *task == name)
     }
 
-    /// The same signal.
+    /// The matching signal.
     pub(crate) fn signal(&self, signal: usize) -> Option<usize> {
         let name = self.name(RenameKind::Signal, self.from.definition().signals.get(signal)?)?;
         self.to.definition().signals.iter().position(|signal| *signal == name)
     }
 
-    /// The declared contrast of the same name that also says the same: two values in the same context.
+    /// The declared contrast with the matching name, if its context and its two actions match too.
     #[inline(never)]
     pub(crate) fn contrast(&self, contrast: usize) -> Option<usize> {
         let own = self.from.contrasts().get(contrast)?;
@@ -193,7 +196,7 @@ impl<'m> Matching<'m> {
         {
             return None;
         }
-        // What only one of the catalogs has must not narrow what the contrast is about.
+        // A signal of only one catalog must not restrict the contrast.
         let same_signal = |(signal, level): (usize, &f32)| match self.signal(signal) {
             Some(there) => other.signals.get(there) == Some(level),
             None => *level <= 0.5,
@@ -213,10 +216,10 @@ impl<'m> Matching<'m> {
             .then_some(index)
     }
 
-    /// The same coordinate, by its place in a leaf or in the root.
+    /// Index of the matching coordinate in its leaf or in the root.
     #[inline(never)]
     pub(crate) fn place(&self, per_task: bool, inside: usize) -> Option<usize> {
-        let (block, values) = self.from.place_parts(per_task, inside)?;
+        let (block, values) = self.from.coordinate_parts(per_task, inside)?;
         let mut mask = 0;
         let mut there = [0; MAX_COMPONENTS];
         for (component, value) in values.iter().enumerate().filter(|(component, _)| block.has(*component)) {
@@ -235,14 +238,14 @@ impl<'m> Matching<'m> {
         Some(usize::from(other.offset) + self.to.position(other, there.get(..count)?)?)
     }
 
-    /// Whether the values that a coordinate stands for are all on the other side.
+    /// True if the other side has all values of a coordinate.
     pub(crate) fn has_values(&self, per_task: bool, inside: usize) -> bool {
-        let Some((block, values)) = self.from.place_parts(per_task, inside) else { return false };
+        let Some((block, values)) = self.from.coordinate_parts(per_task, inside) else { return false };
         let mut values = values.iter().enumerate().filter(|(component, _)| block.has(*component));
         values.all(|(component, value)| self.value(component, *value).is_some())
     }
 
-    /// The same action: the same values, and the null value of a component that is not on this side.
+    /// The matching action. Components that only the other side has take their null value.
     #[inline(never)]
     pub(crate) fn action(&self, action: Action) -> Option<Action> {
         let values = self.from.values(action)?;
@@ -256,8 +259,9 @@ impl<'m> Matching<'m> {
         self.to.action(&there)
     }
 
-    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see [`Migration`](crate::migrate::Migration).
-    /// A part of a set that forbids nothing goes along as such, and nothing that was forbidden is allowed.
+    /// The allowed actions of this side, the new catalog, from a set of the other side, the old catalog.
+    ///
+    /// No action that was forbidden becomes allowed. See [`Migration`](crate::migrate::Migration).
     #[inline(never)]
     pub(crate) fn allowed(&self, set: &ActionSet) -> ActionSet {
         let (from, to) = (self.from, self.to);
@@ -265,7 +269,7 @@ impl<'m> Matching<'m> {
         for component in 0..from.definition().components.len() {
             kept |= self.component(component).map_or(0, |old| 1 << old);
         }
-        // What is removed counts as it was chosen: values of it that were not allowed with anything do not forbid the rest.
+        // Values of removed components that no allowed action had do not forbid the rest of an action.
         let same_rest = |one: &[u8], other: &[u8]| {
             one.iter()
                 .zip(other)
@@ -290,7 +294,7 @@ impl<'m> Matching<'m> {
         allowed
     }
 
-    /// Whether no action of a set on the other side has all the values of this one that are there.
+    /// True if no action of a set on the other side has all values of this action that the other side has.
     fn agrees_with_none(&self, action: Action, set: &ActionSet) -> bool {
         let components = self.to.definition().components;
         let (mut there, mut known) = ([0; MAX_COMPONENTS], 0_u32);
@@ -306,7 +310,7 @@ impl<'m> Matching<'m> {
             if self.to.action(there).is_some_and(|action| set.contains(action)) {
                 return false;
             }
-            // The next values of the components that this side says nothing about.
+            // The next combination of values of the components that only the other side has.
             let open = there
                 .iter_mut()
                 .zip(components)
@@ -322,7 +326,7 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned about it.
+    /// The matching context. Signals that only the other side has are 0, so their coordinates learn nothing.
     #[inline(never)]
     pub(crate) fn context(&self, context: &Context) -> Option<Context> {
         let task = match context.task() {

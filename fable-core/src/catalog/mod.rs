@@ -1,8 +1,8 @@
-//! What can be chosen, in which contexts, and how a choice is described to the learner: plain constant data.
+//! Catalogs: actions, contexts and features as plain constant data.
 //!
-//! A [`Catalog`] is the fixed product of its components together with tasks, signals, a dictionary of blocks and the
-//! reference. Written as a `const` it lives in flash, its dimension and state length are constants of the build, and a
-//! mistake in it is a build error with a sentence that says what is wrong:
+//! A [`Catalog`] has components, tasks, signals, a dictionary of blocks and the reference. The actions are
+//! all combinations of the components' values. A `const` catalog is in flash, and its dimension and state
+//! length are build-time constants. An error in a constant catalog is a build error with a message:
 //!
 //! ```
 //! use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
@@ -29,8 +29,8 @@
 //! const EMPTY: Catalog<'static> = Catalog::new(Definition { name: "empty", ..Definition::EMPTY });
 //! ```
 //!
-//! At run time [`Catalog::try_new`] takes the same data and returns the same mistakes as [`CatalogError`].
-//! Coordinates are numbered as the posterior keeps them: the blocks of task 0, of task 1, ..., then the shared blocks.
+//! At run time [`Catalog::try_new`] takes the same data and returns errors as [`CatalogError`]. Coordinates
+//! have the order of the posterior: the blocks of task 0, of task 1, ..., then the shared blocks.
 
 pub mod agent;
 mod blocks;
@@ -99,7 +99,7 @@ pub const MAX_BLOCKS: usize = 128;
 pub const MAX_TERMS: usize = 64;
 /// Most contrasts a catalog can declare.
 pub const MAX_CONTRASTS: usize = 64;
-/// Numbers that a user's own rules and switches take.
+/// Numbers of a learner for the user's own rules and switches.
 pub(crate) const USER_RULE_LEN: usize = 24;
 /// Most rules a catalog can declare.
 pub const MAX_RULES: usize = 32;
@@ -122,10 +122,10 @@ impl Action {
 /// The value positions of one action, one per component.
 pub type Values = heapless::Vec<u8, MAX_COMPONENTS>;
 
-/// A block's position in the definition and the features, coordinate and value, that two actions have in it.
+/// Position of a block in the definition, and the features (coordinate, value) of two actions in this block.
 pub(crate) type BlockFeatures = (u8, Option<(usize, f32)>, Option<(usize, f32)>);
 
-/// The data a catalog is made from.
+/// The data of a catalog.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Definition<'a> {
@@ -141,14 +141,14 @@ pub struct Definition<'a> {
     pub blocks: &'a [Block],
     /// The terms of the default score.
     pub terms: &'a [Term<'a>],
-    /// The preferences to look out for, up to 64; may be empty.
+    /// The declared contrasts, up to 64; may be empty.
     pub contrasts: &'a [Contrast<'a>],
-    /// The hard constraints that stand, up to 32; may be empty.
+    /// The standing rules, up to 32; may be empty.
     pub rules: &'a [StandingRule<'a>],
 }
 
 impl Definition<'_> {
-    /// Nothing at all; a base for `..Definition::EMPTY`.
+    /// An empty definition, for `..Definition::EMPTY`.
     pub const EMPTY: Self = Self {
         name: "",
         components: &[],
@@ -166,20 +166,21 @@ impl Definition<'_> {
 pub struct Catalog<'a> {
     definition: Definition<'a>,
     actions: u16,
-    arrow: Layout,
-    /// The blocks with their places: first those of one component, then the products.
+    layout: Layout,
+    /// The blocks with their positions: first the blocks of one component, then the products.
     placed: [Placed; MAX_BLOCKS],
     blocks: u8,
     singles: u8,
-    /// Bits of the terms that name several components.
+    /// Bits of the terms with several components.
     spanning: u64,
 }
 
 impl<'a> Catalog<'a> {
-    /// A catalog for a constant: a wrong definition does not compile. At run time there is [`try_new`](Self::try_new).
+    /// A constant catalog. An error in the definition is a build error. Use [`try_new`](Self::try_new) at run
+    /// time.
     ///
     /// # Panics
-    /// When it is evaluated at run time with a wrong definition.
+    /// If evaluated at run time with an error in the definition.
     #[must_use]
     pub const fn new(definition: Definition<'a>) -> Self {
         match Self::try_new(definition) {
@@ -189,7 +190,7 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// Checks a definition and places its blocks.
+    /// Checks a definition and assigns coordinates to its blocks.
     ///
     /// # Errors
     /// The first [`CatalogError`] found.
@@ -201,7 +202,7 @@ impl<'a> Catalog<'a> {
         let mut catalog = Self {
             definition,
             actions,
-            arrow: Layout::EMPTY,
+            layout: Layout::EMPTY,
             placed: [Placed::NONE; MAX_BLOCKS],
             blocks: 0,
             singles: 0,
@@ -213,7 +214,7 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// Gives every block its place; one-component blocks are listed first because scoring treats them first.
+    /// Assigns coordinates to every block. Blocks of one component are listed first, in the order of scoring.
     #[expect(clippy::cast_possible_truncation, reason = "at most 8192 coordinates and 64 tasks")]
     const fn place(&mut self) -> Result<(), CatalogError> {
         let mut products = false;
@@ -261,15 +262,15 @@ impl<'a> Catalog<'a> {
         self.blocks = listed;
         self.singles = singles;
         match Layout::new(leaves, leaf, root) {
-            Some(arrow) => {
-                self.arrow = arrow;
+            Some(layout) => {
+                self.layout = layout;
                 Ok(())
             }
             None => Err(CatalogError::DimensionTooLarge),
         }
     }
 
-    /// The data the catalog was made from.
+    /// The data of the catalog.
     #[must_use]
     pub const fn definition(&self) -> &Definition<'a> {
         &self.definition
@@ -284,28 +285,30 @@ impl<'a> Catalog<'a> {
     /// Dimension d of the dictionary.
     #[must_use]
     pub const fn dimension(&self) -> usize {
-        self.arrow.dimension()
+        self.layout.dimension()
     }
 
     /// The shape of the posterior.
     #[must_use]
     pub const fn layout(&self) -> Layout {
-        self.arrow
+        self.layout
     }
 
-    /// Numbers in a learner's storage, the N of `[f32; N]`: the packed posterior, an evidence count per value, 15 for what coins
-    /// have shown about each declared contrast, and 24 for the user's own rules.
+    /// Length of a learner's storage, the N of `[f32; N]`.
+    ///
+    /// In this order: the packed posterior, an evidence count per value, 15 numbers per declared contrast for
+    /// its probes, and 24 numbers for the user's own rules.
     #[must_use]
     pub const fn state_len(&self) -> usize {
         self.trials_start() + TRIAL_LEN * self.definition.contrasts.len() + USER_RULE_LEN
     }
 
-    /// Where the numbers of the declared contrasts begin in a learner's storage.
+    /// Index of the first number of the declared contrasts in a learner's storage.
     pub(crate) const fn trials_start(&self) -> usize {
-        self.arrow.packed_len() + self.value_count()
+        self.layout.packed_len() + self.value_count()
     }
 
-    /// How far apart in catalog order two actions are that differ by one value of a component.
+    /// Distance in catalog order of two actions whose values of one component differ by one.
     pub(crate) const fn stride(&self, component: usize) -> usize {
         let mut stride = 1;
         let mut later = match self.definition.components.split_at_checked(component.saturating_add(1)) {
@@ -319,30 +322,32 @@ impl<'a> Catalog<'a> {
         stride
     }
 
-    /// Numbers in a [`Workspace`](crate::Workspace): a variance per action, and before them either one direction, a number per value
-    /// and a score per action, or the rows of a factor's inverse that variances are made of.
+    /// Length of a [`Workspace`](crate::Workspace).
+    ///
+    /// A workspace has a variance per action and the larger of two parts. Scoring needs a direction, a number
+    /// per value and a score per action. Variances need rows of the factor's inverse.
     #[must_use]
     pub const fn workspace_len(&self) -> usize {
         let (scoring, rows) = (self.scoring_len(), ROWS * self.row_len());
         self.actions() + if scoring > rows { scoring } else { rows }
     }
 
-    /// Numbers for one theta, one per value, and a score per action.
+    /// Numbers for scoring: one theta, a number per value and a score per action.
     pub(crate) const fn scoring_len(&self) -> usize {
-        self.arrow.active_len() + self.value_count() + self.actions()
+        self.layout.active_len() + self.value_count() + self.actions()
     }
 
-    /// Entries for one row of a factor's inverse: the active coordinates, a number per value, and one more per value of the last
-    /// component.
+    /// Entries for one row of a factor's inverse: the active coordinates, a number per value, and a second
+    /// number per value of the last component.
     pub(crate) const fn row_len(&self) -> usize {
         let last = match self.definition.components {
             [.., last] => last.values.len(),
             [] => 0,
         };
-        self.arrow.leaf() + self.arrow.root() + self.value_count() + last
+        self.layout.leaf() + self.layout.root() + self.value_count() + last
     }
 
-    /// Values of all components together.
+    /// Number of values of all components together.
     pub(crate) const fn value_count(&self) -> usize {
         let mut count = 0;
         let mut components = self.definition.components;
@@ -360,15 +365,17 @@ impl<'a> Catalog<'a> {
         own.map(|_| before.iter().map(|component| component.values.len()).sum::<usize>() + usize::from(value))
     }
 
-    /// Fingerprint of everything but texts: [shape](Self::shape), costs and default scores.
+    /// Fingerprint of [shape](Self::shape), costs and default scores; texts are not part of it.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         validate::reference(&self.definition, validate::shape(&self.definition, Fingerprint::new())).finish()
     }
 
-    /// Fingerprint of what gives stored numbers their meaning: names, order, blocks, contrasts and rules. Catalogs of one shape differ
-    /// in texts, costs and default scores, and a user goes on from one to the other as it is; to another shape it is
-    /// [migrated](crate::Policy::fingerprint).
+    /// Fingerprint of everything that gives stored numbers their meaning: names, order, blocks, contrasts and
+    /// rules.
+    ///
+    /// Catalogs with the same shape differ only in texts, costs and default scores. A user can change between
+    /// them directly. A change to another shape needs a [migration](crate::Policy::fingerprint).
     #[must_use]
     pub const fn shape(&self) -> u64 {
         validate::shape(&self.definition, Fingerprint::new()).finish()
@@ -409,7 +416,8 @@ impl<'a> Catalog<'a> {
         Some(values)
     }
 
-    /// The value position of one component in an action; `None` for an action or a component outside the catalog.
+    /// The value position of one component in an action; `None` for an action or a component outside the
+    /// catalog.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a component has at most 256 values")]
@@ -427,7 +435,7 @@ impl<'a> Catalog<'a> {
         }
     }
 
-    /// Every action, as a set.
+    /// The set of all actions.
     #[must_use]
     #[inline]
     pub const fn all_actions(&self) -> ActionSet {
@@ -460,7 +468,7 @@ impl<'a> Catalog<'a> {
         })
     }
 
-    /// Which coordinate of the block an action with these values has, counted from the start of the block.
+    /// Index in the block of the coordinate of an action with these values.
     pub(crate) fn position(&self, block: &Placed, values: &[u8]) -> Option<usize> {
         let mut position = 0;
         for (component, &value) in values.iter().enumerate().filter(|(component, _)| block.has(*component)) {
@@ -481,7 +489,7 @@ impl<'a> Catalog<'a> {
         self.features_of(None, context, action)
     }
 
-    /// The nonzero features of some blocks alone, or of all.
+    /// The nonzero features in the given blocks, or in all blocks.
     #[inline]
     pub(crate) fn features_of(
         &self,
@@ -493,7 +501,7 @@ impl<'a> Catalog<'a> {
         self.placed_blocks(blocks).filter_map(move |block| self.feature(block, context, values.as_ref()?))
     }
 
-    /// The nonzero entries of phi(c, a) - phi(c, a') in some blocks alone, or in all; what both share is left out.
+    /// The nonzero entries of phi(c, a) - phi(c, a') in the given blocks, or in all blocks.
     #[inline]
     pub(crate) fn difference_of(
         &self,
@@ -513,7 +521,7 @@ impl<'a> Catalog<'a> {
         plus.chain(minus.map(|(coordinate, value)| (coordinate, -value)))
     }
 
-    /// For every block in which at least one of two actions has a feature: its position and both features.
+    /// Position and both features of every block in which at least one of two actions has a feature.
     #[inline]
     pub(crate) fn block_features(
         &self,
@@ -530,21 +538,21 @@ impl<'a> Catalog<'a> {
         })
     }
 
-    /// Some blocks, or all.
+    /// The given blocks, or all blocks.
     fn placed_blocks(&self, blocks: Option<BlockSet>) -> impl Iterator<Item = &Placed> {
         let counts =
             move |block: &&Placed| blocks.is_none_or(|blocks| blocks.contains(usize::from(block.index)));
         self.single_blocks().iter().chain(self.product_blocks()).filter(counts)
     }
 
-    /// The one nonzero feature of a block, if it has any here.
+    /// The nonzero feature of a block, if there is one in this context.
     #[inline]
     fn feature(&self, block: &Placed, context: &Context, values: &[u8]) -> Option<(usize, f32)> {
         let inside = usize::from(block.offset) + self.position(block, values)?;
         let coordinate = if block.per_task {
-            self.arrow.leaf_coordinate(context.task()?, inside)?
+            self.layout.leaf_coordinate(context.task()?, inside)?
         } else {
-            self.arrow.root_coordinate(inside)
+            self.layout.root_coordinate(inside)
         };
         let value = match block.signal {
             Some(signal) => context.signal(usize::from(signal))?,
@@ -556,7 +564,7 @@ impl<'a> Catalog<'a> {
     /// Writes the instruction for the assistant: the texts of the chosen values, in component order.
     ///
     /// # Errors
-    /// Only what the writer returns; an action outside the catalog writes nothing.
+    /// Only errors of the writer. An action outside the catalog writes nothing.
     ///
     /// ```
     /// use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};
@@ -582,8 +590,8 @@ impl<'a> Catalog<'a> {
 
     /// Reference score of one action: b - lambda cost, with b from the terms or from the caller (`default`).
     ///
-    /// The sum runs over the components first and then over the terms that span several of them, each number rounded once
-    /// to `T`.
+    /// The sum runs over the components first, then over the terms with several components. Each number is
+    /// rounded once to `T`.
     pub(crate) fn baseline<T: Number>(
         &self,
         context: &Context,
@@ -638,7 +646,7 @@ impl<'a> Catalog<'a> {
             .sum()
     }
 
-    /// The terms whose condition holds, one bit each.
+    /// The terms that hold in a context, one bit each.
     #[inline]
     pub(crate) fn active_terms(&self, context: &Context) -> u64 {
         self.definition
@@ -648,7 +656,7 @@ impl<'a> Catalog<'a> {
             .fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
     }
 
-    /// The terms that name several components and so are not a sum over components, one bit each.
+    /// The terms with several components, one bit each. They are no sum over components.
     pub(crate) const fn spanning_terms(&self) -> u64 {
         self.spanning
     }

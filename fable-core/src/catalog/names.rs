@@ -1,8 +1,8 @@
-//! Canonical names, both ways.
+//! Canonical names of coordinates and actions, and look-up by name.
 //!
-//! A coordinate's name joins its factors with `*`: the task or signal first, then the components in catalog order. An
-//! action is named like the coordinate of a complete-action block. Looking a name up compares it with what the writer
-//! would print, so the two directions cannot drift apart; it takes time linear in the catalog and no memory.
+//! A coordinate's name joins its factors with `*`: the task or signal first, then the components in catalog
+//! order. An action is named like the coordinate of a complete-action block. Look-up compares a name with the
+//! output of the writer, so both directions agree. Look-up takes time linear in the catalog and no memory.
 
 use super::{Action, Catalog, Placed, Values};
 use core::fmt::{self, Write};
@@ -61,7 +61,7 @@ impl fmt::Display for ActionName<'_> {
     }
 }
 
-/// A writer that only checks whether what is written equals an expected text.
+/// A writer that compares its input with an expected text.
 struct Expect<'t>(Option<&'t str>);
 
 impl Write for Expect<'_> {
@@ -81,12 +81,13 @@ impl Catalog<'_> {
     #[must_use]
     pub fn coordinate_name(&self, coordinate: usize) -> Option<CoordinateName<'_>> {
         let (task, inside) = self.layout().locate(coordinate)?;
-        let (block, values) = self.place_parts(task.is_some(), inside)?;
+        let (block, values) = self.coordinate_parts(task.is_some(), inside)?;
         Some(CoordinateName { catalog: self, block, task: task.unwrap_or(0), values })
     }
 
-    /// The block at a place in a leaf or in the root, and the values that the place stands for; those of other components are 0.
-    pub(crate) fn place_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
+    /// Block and values of the coordinate at index `inside` of a leaf or of the root. Values of other
+    /// components are 0.
+    pub(crate) fn coordinate_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
         let block = *self.single_blocks().iter().chain(self.product_blocks()).find(|block| {
             let start = usize::from(block.offset);
             block.per_task == per_task && (start..start + usize::from(block.size)).contains(&inside)
@@ -106,7 +107,7 @@ impl Catalog<'_> {
         Some((block, values))
     }
 
-    /// The coordinate with a name.
+    /// The coordinate with this name.
     ///
     /// ```
     /// use fable_core::catalog::AGENT;
@@ -126,7 +127,7 @@ impl Catalog<'_> {
         Some(ActionName { catalog: self, values: self.values(action)? })
     }
 
-    /// The action with a name.
+    /// The action with this name.
     ///
     /// ```
     /// use fable_core::{Action, catalog::RUBRIC};
@@ -141,13 +142,13 @@ impl Catalog<'_> {
             .find(|&action| self.action_name(action).is_some_and(|found| prints(name, &found)))
     }
 
-    /// Position of the component with a name.
+    /// Position of the component with this name.
     #[must_use]
     pub fn component(&self, name: &str) -> Option<usize> {
         self.definition().components.iter().position(|component| component.name == name)
     }
 
-    /// Position of a component's value with a name.
+    /// Position of the component's value with this name.
     #[must_use]
     pub fn value(&self, component: usize, name: &str) -> Option<u8> {
         let values = self.definition().components.get(component)?.values;

@@ -1,8 +1,9 @@
-//! Stated preferences as finite-precision evidence in the learner's own coordinates (Equations 2-3).
+//! Stated preferences as finite-precision evidence in the learner's coordinates (Equations 2-3).
 //!
-//! A [`Statement`] is a pseudo-observation (v, u, kappa): a sparse direction, a signed response and a precision. "Prefer A
-//! over B" is +1 on A's coordinate and -1 on B's: the main effect, or with [`When`] the interaction with that task or
-//! signal; two named components mean their pair coordinate. Behaviour can revise it all later.
+//! A [`Statement`] is a pseudo-observation (v, u, kappa): a sparse direction, a signed response and a
+//! precision. "Prefer A over B" is +1 on A's coordinate and -1 on B's. The coordinate is the main effect, or
+//! with [`When`] the interaction with a task or signal. Two components name their pair coordinate. Later
+//! rewards can revise a statement.
 //!
 //! ```
 //! use fable_core::catalog::agent::{AGENT, STYLE, Style};
@@ -12,8 +13,8 @@
 //! let detailed = [(STYLE, Style::Detailed.index())];
 //! let coding = When::Task(AGENT.task("coding").unwrap());
 //! let direction = Direction::prefer(&AGENT, &concise, &detailed, coding)?;
-//! let same = Direction::from_names(&AGENT, &[("task=coding*style=concise", 1.0), ("task=coding*style=detailed", -1.0)])?;
-//! assert_eq!(direction, same);
+//! let names = [("task=coding*style=concise", 1.0), ("task=coding*style=detailed", -1.0)];
+//! assert_eq!(direction, Direction::from_names(&AGENT, &names)?);
 //!
 //! let two_tasks = [("task=coding*style=concise", 1.0), ("task=factual*style=concise", 1.0)];
 //! assert_eq!(Direction::from_names(&AGENT, &two_tasks), Err(OnboardingError::TwoTasks));
@@ -24,12 +25,12 @@ use super::{Catalog, MAX_COMPONENTS};
 use crate::numbers::{MAX_COEFFICIENT, within};
 use core::fmt;
 
-/// Most coordinates in one direction.
+/// Most coordinates of a direction.
 pub const MAX_DIRECTION: usize = 24;
 
 /// A sparse direction: coordinates of the root and of at most one task.
 ///
-/// Two lists instead of one of pairs: a pair would be padded to 16 bytes, and every event has room for a direction.
+/// Two lists save memory in every event: a pair of `f64` and `u16` would be padded to 16 bytes.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Direction {
@@ -49,16 +50,16 @@ pub struct Statement {
     pub precision: f64,
 }
 
-/// Where a stated preference holds.
+/// The contexts of a stated preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum When {
-    /// Everywhere: the coordinates of the components alone.
+    /// Every context: the coordinates of the components alone.
     #[default]
     Always,
-    /// In one task: the task's interaction coordinates only.
+    /// One task: only the interactions with the task.
     Task(usize),
-    /// In proportion to a signal: its interaction coordinates only.
+    /// In proportion to a signal: only the interactions with the signal.
     Signal(usize),
 }
 
@@ -66,7 +67,8 @@ impl Direction {
     /// A direction from coordinates and their coefficients.
     ///
     /// # Errors
-    /// An unknown or repeated coordinate, a coefficient that is zero or out of range, none or too many, or two tasks.
+    /// An unknown or repeated coordinate, a coefficient that is zero or out of range, no or too many entries,
+    /// or two tasks.
     pub fn new(
         catalog: &Catalog<'_>,
         entries: impl IntoIterator<Item = (usize, f64)>,
@@ -80,7 +82,7 @@ impl Direction {
         Ok(direction)
     }
 
-    /// Adds an entry as it is; `None` when there is no room.
+    /// Adds an entry without checks; `None` if the direction is full.
     #[inline]
     pub(crate) fn push(&mut self, coordinate: u16, coefficient: f64) -> Option<()> {
         self.coordinates.push(coordinate).ok()?;
@@ -90,7 +92,7 @@ impl Direction {
     /// A direction from canonical coordinate names.
     ///
     /// # Errors
-    /// As [`Direction::new`].
+    /// See [`Direction::new`].
     pub fn from_names(catalog: &Catalog<'_>, entries: &[(&str, f64)]) -> Result<Self, OnboardingError> {
         let mut found = heapless::Vec::<(usize, f64), MAX_DIRECTION>::new();
         for &(name, coefficient) in entries {
@@ -100,12 +102,13 @@ impl Direction {
         Self::new(catalog, found)
     }
 
-    /// "Prefer these values over those": +1 and -1 on their coordinates. `over` may be empty.
+    /// The direction of "prefer `prefer` to `over`": +1 and -1 on their coordinates. `over` may be empty.
     ///
-    /// Each side lists (component, value) and stands for the coordinate of exactly those components.
+    /// Each side lists (component, value) and means the coordinate of exactly these components.
     ///
     /// # Errors
-    /// [`OnboardingError::NoCoordinate`] when the dictionary has no such coordinate, otherwise as [`Direction::new`].
+    /// [`OnboardingError::NoCoordinate`] if the dictionary has no such coordinate; see [`Direction::new`] for
+    /// others.
     pub fn prefer(
         catalog: &Catalog<'_>,
         prefer: &[(u8, u8)],
@@ -126,26 +129,26 @@ impl Direction {
         self.raw().map(|(coordinate, coefficient)| (usize::from(coordinate), coefficient))
     }
 
-    /// The entries as they are kept.
+    /// The entries as stored.
     #[inline]
     pub(crate) fn raw(&self) -> impl ExactSizeIterator<Item = (u16, f64)> {
         self.coordinates.iter().copied().zip(self.coefficients.iter().copied())
     }
 
-    /// Whether the direction fits a catalog; one made for another may not.
+    /// Checks that the direction fits this catalog. A direction of another catalog may not fit.
     #[inline]
     pub(crate) fn check(&self, catalog: &Catalog<'_>) -> Result<(), OnboardingError> {
         if self.coordinates.is_empty() {
             return Err(OnboardingError::Empty);
         }
-        for (place, (coordinate, coefficient)) in self.raw().enumerate() {
+        for (index, (coordinate, coefficient)) in self.raw().enumerate() {
             if usize::from(coordinate) >= catalog.dimension() {
                 return Err(OnboardingError::UnknownCoordinate);
             }
             if coefficient == 0.0 || !within(coefficient, MAX_COEFFICIENT) {
                 return Err(OnboardingError::Coefficient);
             }
-            if self.coordinates.iter().take(place).any(|other| *other == coordinate) {
+            if self.coordinates.iter().take(index).any(|other| *other == coordinate) {
                 return Err(OnboardingError::RepeatedCoordinate);
             }
         }
@@ -201,7 +204,7 @@ fn coordinate_of(catalog: &Catalog<'_>, side: &[(u8, u8)], when: When) -> Result
     }
 }
 
-/// What can be wrong with a stated preference.
+/// An error in a stated preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -210,13 +213,13 @@ pub enum OnboardingError {
     Empty,
     /// More than [`MAX_DIRECTION`] entries.
     TooMany,
-    /// The catalog has no coordinate of that name or number.
+    /// The catalog has no coordinate with this name or number.
     UnknownCoordinate,
-    /// A coordinate twice.
+    /// A repeated coordinate.
     RepeatedCoordinate,
     /// A coefficient that is 0 or not a number from -100 to 100.
     Coefficient,
-    /// An unknown component or value, or one component twice.
+    /// An unknown component or value, or a repeated component.
     UnknownValue,
     /// An unknown task or signal.
     UnknownCondition,

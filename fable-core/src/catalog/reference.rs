@@ -1,11 +1,12 @@
-//! The known reference: a default score made of terms (Appendix F) and the costs of the values.
+//! The reference: a default score made of terms (Appendix F) and the costs of the values.
 //!
-//! b(c, a) is a sum of terms. A term adds its weight when its condition holds for the context and the action uses any of
-//! the values it names. The cost of an action is the sum of its values' costs; the baseline is b - lambda cost.
+//! b(c, a) is a sum of terms. A term adds its weight if its condition holds in the context and the action
+//! uses any of the term's values. The cost of an action is the sum of its values' costs. The baseline is b -
+//! lambda cost.
 
 use super::{Context, Part};
 
-/// When a term counts.
+/// The condition of a term or rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -25,11 +26,11 @@ pub enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Whether the condition holds in `context`; a signal that the context lacks makes it false.
+    /// True if the condition holds in `context`; false if the context lacks the signal.
     #[must_use]
     #[inline(never)]
     pub fn holds(&self, context: &Context) -> bool {
-        // Which of below, equal and above will do.
+        // The condition holds for values below, equal to or above the threshold.
         let (index, threshold, [below, equal, above]) = match *self {
             Self::Always => return true,
             Self::Tasks(tasks) => {
@@ -51,9 +52,9 @@ impl Condition<'_> {
 pub struct Term<'a> {
     /// Added to the default score.
     pub weight: f64,
-    /// The contexts in which it counts.
+    /// The contexts of the term.
     pub when: Condition<'a>,
-    /// The values it applies to; an action needs only one of them, in any of the components.
+    /// The values of the term. An action needs only one of them, in any of the components.
     pub applies: &'a [Part<'a>],
 }
 
@@ -64,7 +65,7 @@ impl<'a> Term<'a> {
         Self { weight, when, applies }
     }
 
-    /// Whether an action with these values is meant.
+    /// True if the term applies to an action with these values.
     #[inline]
     pub(crate) fn meets(&self, values: &[u8]) -> bool {
         self.applies

@@ -1,9 +1,12 @@
-//! Rules that stand: hard constraints with the contexts in which they hold.
+//! Standing rules: hard constraints with the contexts in which they hold.
 //!
-//! A catalog declares some ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a risk, values that do not
-//! go together. A user has others of their own ([`UserRule`](crate::preference::UserRule)). Both are
-//! enforced where a decision begins, before anything is drawn: what is compared, played by a coin and recorded is what the
-//! request's set and all rules that hold in its context leave together. No adapter has to think of it.
+//! A catalog declares rules in [`Definition::rules`](super::Definition::rules), for example mandatory
+//! confirmation above a risk, or values that exclude each other. A user has own rules
+//! ([`UserRule`](crate::preference::UserRule)).
+//!
+//! Both are enforced at the start of a decision, before exploration. The feasible set is the request's set
+//! without all actions that a rule of the context removes. Scores, probes and records use only this set, so
+//! adapters need no code.
 //!
 //! ```
 //! use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Value};
@@ -15,7 +18,10 @@
 //!     name: "clerk",
 //!     components: &[
 //!         Component::new("tool", &[Value::new("none", "", 0.0), Value::new("pay", "Pay the bill.", 0.0)]),
-//!         Component::new("style", &[Value::new("direct", "", 0.0), Value::new("confirm", "Ask before you act.", 0.1)]),
+//!         Component::new(
+//!             "style",
+//!             &[Value::new("direct", "", 0.0), Value::new("confirm", "Ask first.", 0.1)],
+//!         ),
 //!     ],
 //!     signals: &["risk"],
 //!     blocks: &[Block::main(0), Block::main(1)],
@@ -24,7 +30,7 @@
 //! });
 //! let mut ana = HostUser::<f32>::new(&Policy::new(&CLERK, Settings::default())?, "ana")?;
 //! let risky = CLERK.context(None, [("risk", 0.9)])?;
-//! let decision = ana.decide(&risky, &Feasible::all(&CLERK))?; // all that is asked for, and less is allowed
+//! let decision = ana.decide(&risky, &Feasible::all(&CLERK))?; // the rule removes actions from this set
 //! assert_eq!(CLERK.values(decision.action).unwrap()[1], 1);
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
@@ -32,16 +38,16 @@
 use super::feasible::removed;
 use super::{Action, Catalog, Condition, Context, Effect, Rule};
 
-/// A user's rule about a signal holds above this level.
+/// A user's rule for a signal holds above this level.
 pub const SIGNAL_HIGH: f32 = 0.5;
 
 /// A hard constraint with the contexts in which it holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StandingRule<'a> {
-    /// What is forbidden or required.
+    /// The forbidden or required values.
     pub rule: Rule<'a>,
-    /// Where.
+    /// The contexts of the rule.
     pub when: Condition<'a>,
 }
 
@@ -59,9 +65,10 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// The standing rule that removes an action in a context, the first in order; `None` when all of them leave it.
+/// The first standing rule that removes an action in a context; `None` if no rule removes the action.
 ///
-/// An action that misses every `only` rule that holds is charged to the first of them.
+/// If the context has `only` rules and the action matches none of them, the result is the first of these
+/// rules.
 #[must_use]
 pub fn stopped_by<'r>(
     catalog: &Catalog<'_>,
@@ -85,7 +92,7 @@ impl<'a> Catalog<'a> {
         self.definition.rules
     }
 
-    /// Whether a rule of the catalog removes an action in a context.
+    /// True if a rule of the catalog removes an action in a context.
     #[inline(never)]
     pub(crate) fn forbids(&self, context: &Context, action: Action) -> bool {
         let Some(values) =
@@ -93,7 +100,7 @@ impl<'a> Catalog<'a> {
         else {
             return false;
         };
-        // As `removed`, in one pass.
+        // Equivalent to `removed`, in one pass.
         let (mut lists, mut listed) = (false, false);
         for StandingRule { rule, when } in self.rules() {
             if when.holds(context) {
