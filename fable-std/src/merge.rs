@@ -106,7 +106,7 @@ impl Place {
     /// # Errors
     /// Another catalog or other settings, records that were damaged or do not follow from each other.
     pub fn of_tape(catalog: &Catalog<'_>, settings: Settings<'_>, tape: &Tape) -> Result<Self, MergeFailure> {
-        let settings = Settings { origin: 0, ..settings };
+        let settings = Settings { site: 0, ..settings };
         let told = match tape.digits()? {
             24 => told::<f32>(&Policy::new(catalog, settings)?, tape),
             _ => told::<f64>(&Policy::new(catalog, settings)?, tape),
@@ -134,7 +134,7 @@ impl Place {
         settings: Settings<'_>,
         read: &device::Tape,
     ) -> Result<Self, MergeFailure> {
-        let settings = Settings { origin: read.hello.origin, ..settings };
+        let settings = Settings { site: read.hello.site, ..settings };
         let base = Policy::<T>::new(catalog, settings)?;
         let tape = read.tape();
         let (telling, life) = if read.prior.is_empty() {
@@ -153,7 +153,7 @@ impl Place {
     /// The number of the place.
     #[must_use]
     pub const fn origin(&self) -> u32 {
-        self.0.origin
+        self.0.site
     }
 
     /// How often the user had been forgotten.
@@ -317,7 +317,7 @@ pub fn merge<T: Scalar>(
 
 impl<T> Home<'_, T> {
     fn known_of(&self, telling: &JournalDigest) -> u32 {
-        if telling.origin == self.telling.origin { u32::MAX } else { self.telling.known_of(telling.origin) }
+        if telling.site == self.telling.site { u32::MAX } else { self.telling.known_of(telling.site) }
     }
 }
 

@@ -361,9 +361,15 @@ fn a_device_with_which_nothing_has_happened_becomes_a_place_of_somebody() {
             staged(name, &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap()),
             Ok(())
         );
-        assert_eq!((learner.state().user(), store.header().unwrap().user), (user_hash(name), user_hash(name)));
+        assert_eq!(
+            (learner.state().user(), store.header().unwrap().user),
+            (user_hash(name), user_hash(name))
+        );
         let (again, restored) = restore(store.flash().clone(), &life.policy).unwrap();
-        assert_eq!((restored.state().user(), again.header().unwrap().user), (user_hash(name), user_hash(name)));
+        assert_eq!(
+            (restored.state().user(), again.header().unwrap().user),
+            (user_hash(name), user_hash(name))
+        );
     }
     life.perform(&mut store, &mut learner, &mut workspace, 0).unwrap();
     let refused = staged("eve", &mut store, &mut learner.bind(&life.policy, &mut workspace).unwrap());

@@ -718,7 +718,10 @@ fn an_application_and_a_host_share_one_user() {
         server.device().feedback(id, -0.25).unwrap();
         assert_eq!(send!(server, framed(4 * turn + 2, &decide(), &[])), sent, "not decided twice");
     }
-    assert_eq!((server.device().user().state().rounds(), server.device().user().state().observations()), (80, 80));
+    assert_eq!(
+        (server.device().user().state().rounds(), server.device().user().state().observations()),
+        (80, 80)
+    );
     // What was kept is the state.
     let mut again = Tau2::new(&TAU2);
     again.restore(&policy, &memory.snapshot).unwrap();

@@ -89,8 +89,8 @@ impl<'p> Person<'p> {
     pub(super) fn last(&self) -> Option<DecisionId> {
         let state = self.state();
         let (user, incarnation, origin, round) =
-            (state.user(), state.incarnation(), state.origin(), state.rounds());
-        let id = DecisionId { user, incarnation, origin, round };
+            (state.user(), state.incarnation(), state.site(), state.rounds());
+        let id = DecisionId { user, incarnation, site: origin, round };
         (id.round > 0).then_some(id)
     }
 

@@ -76,7 +76,7 @@ fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 25
             Settings { retained: mains, ..base },
         ),
         ("--seed", "18446744073709551615", "18446744073709551615", Settings { seed: u64::MAX, ..base }),
-        ("--origin", "4294967295", "4294967295", Settings { origin: u32::MAX, ..base }),
+        ("--origin", "4294967295", "4294967295", Settings { site: u32::MAX, ..base }),
         ("--context-adapter", "mine-2", "\"mine-2\"", Settings { context_adapter: "mine-2", ..base }),
         ("--feedback-adapter", "stars", "\"stars\"", Settings { feedback_adapter: "stars", ..base }),
     ]

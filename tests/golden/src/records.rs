@@ -37,7 +37,7 @@ pub fn events() -> [Event; 16] {
         valid,
         by: Certifier::Ellipsoid,
         round: 512,
-        at: 77,
+        time: 77,
         evidence,
         lower: -0.5,
         upper: -0.25,
@@ -55,7 +55,7 @@ pub fn events() -> [Event; 16] {
             action: Action(179),
             baseline: 0.1,
             context,
-            at: 1_790_000_000,
+            time: 1_790_000_000,
             coins: Probes::new(),
         },
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
@@ -67,9 +67,9 @@ pub fn events() -> [Event; 16] {
         Event::Promotion(promotion),
         Event::Forget { guarantee_fingerprint: 7 },
         Event::Fade { keep: 0.5 },
-        Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, at: 0, coins },
+        Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, time: 0, coins },
         Event::Promotion(Promotion { by: Certifier::Probes, ..promotion }),
-        Event::Origin { origin: 300 },
+        Event::Site { site: 300 },
     ]
 }
 

@@ -134,7 +134,7 @@ impl SettingsAsk<'_> {
             expiry: self.expiry.map_or(Expiry::Nothing, Expiry::Impute),
             retained,
             seed: self.seed.unwrap_or(base.seed),
-            origin: self.origin.unwrap_or(base.origin),
+            site: self.origin.unwrap_or(base.site),
             context_adapter,
             feedback_adapter,
         })

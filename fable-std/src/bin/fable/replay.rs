@@ -126,7 +126,7 @@ fn question(
         {
             return Err(Failure::Mistake(format!("{decision} is a decision of another user")));
         }
-        (Some(id.incarnation), Some(id.origin), id.round)
+        (Some(id.incarnation), Some(id.site), id.round)
     };
     let other = match against {
         None => None,

@@ -271,7 +271,7 @@ fn set(out: &mut String, settings: &Settings<'_>) -> fmt::Result {
         ("expiry", format!("fable_core::settings::Expiry::{expiry}")),
         ("retained", format!("fable_core::catalog::BlockSet::{retained}")),
         ("seed", settings.seed.to_string()),
-        ("origin", settings.origin.to_string()),
+        ("origin", settings.site.to_string()),
         ("context_adapter", format!("{:?}", settings.context_adapter)),
         ("feedback_adapter", format!("{:?}", settings.feedback_adapter)),
     ];

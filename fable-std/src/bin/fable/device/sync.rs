@@ -100,7 +100,7 @@ pub(super) fn joined<P: Read + Write>(
     let store = open_any(path)?;
     let settings = settings.resolve_over(store.identity()?.settings(catalog), named, catalog)?;
     let hello = *device.hello();
-    let origin = if settings.origin == 0 { hello.origin } else { settings.origin };
+    let origin = if settings.site == 0 { hello.site } else { settings.site };
     if hello.rounds > 0 || hello.observations > 0 {
         return Err(Failure::Refused(
             "something has happened with the device already; it can be forgotten".to_owned(),
@@ -122,7 +122,7 @@ pub(super) fn joined<P: Read + Write>(
         Some("f32") => wishes::<f32>(&*store, catalog, settings, user)?,
         _ => wishes::<f64>(&*store, catalog, settings, user)?,
     };
-    let settings = Settings { origin, ..settings };
+    let settings = Settings { site: origin, ..settings };
     let bytes = match hello.digits {
         24 => beginning::<f32>(catalog, settings, number, incarnation, &rules)?,
         _ => beginning::<f64>(catalog, settings, number, incarnation, &rules)?,
