@@ -85,6 +85,7 @@ pub use policy::{Exploration, Policy, Settings};
 pub use posterior::Workspace;
 #[cfg(feature = "alloc")]
 pub use user::HostUser;
+pub use user::typed;
 pub use user::{Decision, DecisionId, Learner, Promotion, Request, User, UserError};
 
 /// What a policy is configured with: the variants of each setting, ranges of settings and inputs, errors.

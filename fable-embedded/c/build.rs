@@ -13,7 +13,7 @@ fn main() {
     println!("cargo:rustc-cfg=builtin");
     let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let fingerprint = fingerprint(&text).unwrap_or_else(|| {
-        panic!("{} has no POLICY_FINGERPRINT: it is not from `fable catalog rust`", file.display())
+        panic!("{} has no fingerprints: it is not from `fable catalog rust`", file.display())
     });
     let path = file.to_str().unwrap_or_else(|| panic!("{} is not UTF-8", file.display()));
     // A name of a symbol cannot be computed, so that the text says it; that it is the right one is checked when it is compiled.
@@ -21,17 +21,18 @@ fn main() {
         "#[allow(dead_code)]\npub(crate) mod catalog {{ include!({path:?}); }}\n\
          /// The catalog that was compiled into the library.\n\
          #[unsafe(export_name = \"fable_catalog_{fingerprint:016x}\")]\n\
-         pub static BUILTIN: crate::policy::Handle = crate::policy::Handle::fixed(&catalog::POLICY);\n\
+         pub static BUILTIN: crate::policy::Handle = crate::policy::Handle::fixed(catalog::POLICY.get());\n\
          #[allow(clippy::unreadable_literal)]\n\
-         const _: () = assert!(catalog::POLICY.fingerprint() == {fingerprint:#x}, \"another fingerprint than the file says\");\n"
+         const _: () = assert!(catalog::POLICY.get().fingerprint() == {fingerprint:#x}, \"another fingerprint than the file says\");\n"
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("builtin.rs");
     fs::write(&out, source).unwrap_or_else(|error| panic!("{}: {error}", out.display()));
 }
 
-/// The number after `POLICY_FINGERPRINT: u64 =`.
+/// The second number of `fingerprints = (0x..., 0x...)`.
 fn fingerprint(text: &str) -> Option<u64> {
-    let (_, rest) = text.split_once("const POLICY_FINGERPRINT: u64 = 0x")?;
-    let (digits, _) = rest.split_once(';')?;
+    let (_, rest) = text.split_once("fingerprints = (0x")?;
+    let (_, rest) = rest.split_once(", 0x")?;
+    let (digits, _) = rest.split_once(')')?;
     u64::from_str_radix(&digits.replace('_', ""), 16).ok()
 }

@@ -1,51 +1,26 @@
 // The catalog of examples/firmware/src/bin/minimal.rs with the paper's settings, as `fable catalog rust` writes one, but for the
-// fingerprint: `tests/c/run` adds it.
+// fingerprints: `tests/c/run` adds them.
 
-/// The catalog `minimal`: 27 actions, 35 coordinates.
-pub const CATALOG: fable_core::Catalog<'static> = fable_core::catalog!({
-    use fable_core::catalog::{Block, Component, Condition, Definition, Part, Term, Value};
-    Definition {
-        name: "minimal",
-        components: &[
-            Component::new(
-                "time",
-                &[Value::new("later", "", 0.0), Value::new("now", "", 0.05), Value::new("twice", "", 0.1)],
-            )
-            .with_null(0),
-            Component::new(
-                "channel",
-                &[Value::new("light", "", 0.0), Value::new("sound", "", 0.05), Value::new("voice", "", 0.1)],
-            ),
-            Component::new(
-                "style",
-                &[Value::new("brief", "", 0.0), Value::new("plain", "", 0.0), Value::new("kind", "", 0.02)],
-            ),
-        ],
-        tasks: &["morning", "day", "evening"],
-        signals: &["urgency", "noise"],
-        blocks: &[
-            Block::main(0),
-            Block::main(1),
-            Block::main(2),
-            Block::main(1).per_task(),
-            Block::main(0).scaled_by(0).without_null(),
-            Block::main(2).scaled_by(0),
-            Block::main(1).scaled_by(1),
-            Block::pair(0, 1),
-        ],
-        terms: &[
-            Term::new(0.2, Condition::Above(0, 0.5), &[Part::new(0, &[1, 2])]),
-            Term::new(-0.1, Condition::Above(1, 0.5), &[Part::new(1, &[2])]),
-        ],
-        ..Definition::EMPTY
-    }
-});
-
-/// The settings of the learner.
-pub const SETTINGS: fable_core::Settings<'static> = fable_core::Settings::PAPER;
-
-/// The policy.
-pub static POLICY: fable_core::Policy<'static, f32> = match fable_core::Policy::new(&CATALOG, SETTINGS) {
-    Ok(policy) => policy,
-    Err(_) => panic!("a setting is out of its range"),
-};
+fable_core::catalog! {
+    name = "minimal";
+    enum Time: "time", null Later { Later = "later", 0.0, ""; Now = "now", 0.05, ""; Twice = "twice", 0.1, ""; }
+    enum Channel: "channel" { Light = "light", 0.0, ""; Sound = "sound", 0.05, ""; Voice = "voice", 0.1, ""; }
+    enum Style: "style" { Brief = "brief", 0.0, ""; Plain = "plain", 0.0, ""; Kind = "kind", 0.02, ""; }
+    tasks { Morning = "morning"; Day = "day"; Evening = "evening"; }
+    signals { URGENCY = "urgency"; NOISE = "noise"; }
+    blocks = [
+        Block::main(Time),
+        Block::main(Channel),
+        Block::main(Style),
+        Block::main(Channel).per_task(),
+        Block::main(Time).scaled_by(URGENCY).without_null(),
+        Block::main(Style).scaled_by(URGENCY),
+        Block::main(Channel).scaled_by(NOISE),
+        Block::pair(Time, Channel),
+    ];
+    terms = [
+        Term::new(0.2, Condition::Above(URGENCY, 0.5), &[Part::new(Time, values![Time::Now, Time::Twice])]),
+        Term::new(-0.1, Condition::Above(NOISE, 0.5), &[Part::new(Channel, values![Channel::Voice])]),
+    ];
+    settings = Settings::PAPER;
+}

@@ -31,7 +31,7 @@ const LENGTH: u8 = 0;
 const SOURCE: u8 = 1;
 
 /// What can be chosen (6 actions), what a request is like (a task and a signal), and what is learned about it (14 weights).
-const HELPER: Catalog<'static> = fable_core::catalog!(Definition {
+const HELPER: Catalog<'static> = Catalog::new(Definition {
     name: "helper",
     components: &[Length::COMPONENT, Source::COMPONENT],
     tasks: &["question", "errand"],
@@ -40,12 +40,12 @@ const HELPER: Catalog<'static> = fable_core::catalog!(Definition {
         Block::main(LENGTH),
         Block::main(SOURCE),
         Block::main(SOURCE).per_task(),
-        Block::main(SOURCE).scaled_by(0)
+        Block::main(SOURCE).scaled_by(0),
     ],
     contrasts: &[Contrast::new(
         "brief_over_full",
         values![Length::Brief, Source::Memory],
-        values![Length::Full, Source::Memory]
+        values![Length::Full, Source::Memory],
     )
     .when(None, &[0.1])
     .says("The user likes brief answers.", "The user likes full answers.")],

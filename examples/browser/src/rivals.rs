@@ -13,10 +13,8 @@ use fable_core::{Action, Catalog, Context, Exploration, Feasible, Policy, Settin
 use fable_js::{AGENT, Life, Refusal};
 
 /// The catalog whose dictionary has one block, a weight per complete action.
-static FLAT: Catalog<'static> = fable_core::catalog!(Definition {
-    blocks: &[Block::complete()],
-    ..*fable_core::catalog::AGENT.definition()
-});
+static FLAT: Catalog<'static> =
+    Catalog::new(Definition { blocks: &[Block::complete()], ..*fable_core::catalog::AGENT.definition() });
 
 /// The flat learner's settings: of precisions 2, 4, 8 and 16, each with a draw (nu 0.1, 0.3, 0.5) and with optimism (0 to 1.5),
 /// those with the highest mean reward in 200 rounds of the first 100 users, the very ones that it is compared on: 0.43. With the

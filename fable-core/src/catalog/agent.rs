@@ -82,7 +82,7 @@ const ANY_TOOL: &[Part<'static>] = &[Part::new(
 )];
 
 /// The catalog of Appendices E and F.
-pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
+pub const AGENT: Catalog<'static> = Catalog::new(Definition {
     name: "agent",
     components: &[Memory::COMPONENT, Tool::COMPONENT, Style::COMPONENT],
     tasks: &[
@@ -137,94 +137,94 @@ pub const AGENT: Catalog<'static> = crate::catalog!(Definition {
         Term::new(
             0.08,
             Condition::Tasks(&[CODING, ANALYSIS]),
-            &[Part::new(STYLE, values![Style::StepByStep])]
+            &[Part::new(STYLE, values![Style::StepByStep])],
         ),
         Term::new(
             0.06,
             Condition::Tasks(&[FACTUAL, SIMPLE_PREFERENCE]),
-            &[Part::new(STYLE, values![Style::Concise])]
+            &[Part::new(STYLE, values![Style::Concise])],
         ),
     ],
     contrasts: &[
         Contrast::new(
             "concise_over_detailed",
             values![Memory::NoMemory, Tool::NoTool, Style::Concise],
-            values![Memory::NoMemory, Tool::NoTool, Style::Detailed]
+            values![Memory::NoMemory, Tool::NoTool, Style::Detailed],
         )
         .when(None, PLAIN)
         .says(
             "The user prefers brief answers to detailed ones.",
-            "The user prefers detailed answers to brief ones."
+            "The user prefers detailed answers to brief ones.",
         ),
         Contrast::new(
             "steps_over_direct_in_coding",
             values![Memory::NoMemory, Tool::NoTool, Style::StepByStep],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(Some(CODING), PLAIN)
         .says(
             "For code the user prefers step-by-step answers to direct ones.",
-            "For code the user prefers direct answers to step-by-step ones."
+            "For code the user prefers direct answers to step-by-step ones.",
         ),
         Contrast::new(
             "clarify_over_direct_when_unclear",
             values![Memory::NoMemory, Tool::NoTool, Style::AskClarification],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(None, &[0.1, 0.8, 0.1, 0.1])
         .says(
             "When a request is unclear the user wants to be asked what is meant.",
-            "When a request is unclear the user prefers a direct answer to a question."
+            "When a request is unclear the user prefers a direct answer to a question.",
         ),
         Contrast::new(
             "confirm_over_direct_at_risk",
             values![Memory::NoMemory, Tool::NoTool, Style::ConfirmFirst],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(None, &[0.8, 0.1, 0.1, 0.1])
         .says(
             "When much is at stake the user wants to confirm first.",
-            "Even when much is at stake the user does not want to confirm first."
+            "Even when much is at stake the user does not want to confirm first.",
         ),
         Contrast::new(
             "search_over_no_tool",
             values![Memory::NoMemory, Tool::WebSearch, Style::Direct],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(None, &[0.1, 0.1, 0.1, 0.8])
         .says(
             "When information is needed the user wants the web to be searched.",
-            "Even when information is needed the user does not want the web to be searched."
+            "Even when information is needed the user does not want the web to be searched.",
         ),
         Contrast::new(
             "ask_over_no_tool",
             values![Memory::NoMemory, Tool::AskUser, Style::Direct],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(None, &[0.1, 0.1, 0.1, 0.8])
         .says(
             "When information is missing the user wants to be asked for it.",
-            "When information is missing the user does not want to be asked for it."
+            "When information is missing the user does not want to be asked for it.",
         ),
         Contrast::new(
             "recent_memory_over_none",
             values![Memory::RecentMemory, Tool::NoTool, Style::Direct],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(None, &[0.1, 0.1, 0.8, 0.1])
         .says(
             "The user wants the recent conversation to be used.",
-            "The user does not want the recent conversation to be used."
+            "The user does not want the recent conversation to be used.",
         ),
         Contrast::new(
             "profile_over_none",
             values![Memory::ProfileSummary, Tool::NoTool, Style::Direct],
-            values![Memory::NoMemory, Tool::NoTool, Style::Direct]
+            values![Memory::NoMemory, Tool::NoTool, Style::Direct],
         )
         .when(None, &[0.1, 0.1, 0.8, 0.1])
         .says(
             "The user wants the profile summary to be used.",
-            "The user does not want the profile summary to be used."
+            "The user does not want the profile summary to be used.",
         ),
     ],
     rules: &[],

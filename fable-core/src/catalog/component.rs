@@ -121,16 +121,19 @@ macro_rules! component {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident : $text:literal $(, null $null:ident)? {
-            $($variant:ident = $value_name:literal, $cost:literal, $instruction:literal;)+
+            $($variant:ident = $value_name:literal, $cost:expr, $instruction:expr;)+
         }
     ) => {
         $(#[$meta])*
+        #[allow(dead_code)]
+        #[allow(clippy::enum_variant_names)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         $vis enum $name {
-            $(#[doc = $instruction] $variant,)+
+            $(#[doc = ::core::concat!("`", $value_name, "`")] $variant,)+
         }
 
+        #[allow(dead_code)]
         impl $name {
             /// Every value in catalog order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
@@ -149,8 +152,11 @@ macro_rules! component {
 
             /// The value at a position.
             #[must_use]
-            pub fn from_index(index: u8) -> Option<Self> {
-                Self::ALL.get(usize::from(index)).copied()
+            pub const fn from_index(index: u8) -> ::core::option::Option<Self> {
+                match Self::ALL.split_at_checked(index as usize) {
+                    ::core::option::Option::Some((_, [value, ..])) => ::core::option::Option::Some(*value),
+                    _ => ::core::option::Option::None,
+                }
             }
         }
 

@@ -298,7 +298,7 @@ impl Feasible {
 
     /// Every action of a catalog.
     #[must_use]
-    pub fn all(catalog: &Catalog<'_>) -> Self {
+    pub const fn all(catalog: &Catalog<'_>) -> Self {
         Self(catalog.all_actions())
     }
 

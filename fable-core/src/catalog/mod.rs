@@ -7,7 +7,7 @@
 //! ```
 //! use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
 //!
-//! const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+//! const LAMP: Catalog<'static> = Catalog::new(Definition {
 //!     name: "lamp",
 //!     components: &[Component::new("light", &[
 //!         Value::new("warm", "Use warm light.", 0.0),
@@ -26,7 +26,7 @@
 //! ```compile_fail
 //! use fable_core::catalog::{Catalog, Definition};
 //! // error: a catalog needs between 1 and 8 components
-//! const EMPTY: Catalog<'static> = fable_core::catalog!(Definition { name: "empty", ..Definition::EMPTY });
+//! const EMPTY: Catalog<'static> = Catalog::new(Definition { name: "empty", ..Definition::EMPTY });
 //! ```
 //!
 //! At run time [`Catalog::try_new`] takes the same data and returns the same mistakes as [`CatalogError`].
@@ -38,6 +38,7 @@ mod component;
 mod context;
 mod contrast;
 mod coordinates;
+mod declare;
 mod dictionary;
 mod error;
 mod feasible;
@@ -174,21 +175,20 @@ pub struct Catalog<'a> {
     spanning: u64,
 }
 
-/// A catalog from a constant [`Definition`]; a wrong one does not compile.
-#[macro_export]
-macro_rules! catalog {
-    ($definition:expr) => {{
-        const DEFINITION: $crate::catalog::Definition<'static> = $definition;
-        const CATALOG: $crate::catalog::Catalog<'static> = match $crate::catalog::Catalog::try_new(DEFINITION)
-        {
-            Ok(catalog) => catalog,
-            Err(error) => panic!("{}", error.message()),
-        };
-        CATALOG
-    }};
-}
-
 impl<'a> Catalog<'a> {
+    /// A catalog for a constant: a wrong definition does not compile. At run time there is [`try_new`](Self::try_new).
+    ///
+    /// # Panics
+    /// When it is evaluated at run time with a wrong definition.
+    #[must_use]
+    pub const fn new(definition: Definition<'a>) -> Self {
+        match Self::try_new(definition) {
+            Ok(catalog) => catalog,
+            #[expect(clippy::panic, reason = "a build error, as documented")]
+            Err(error) => panic!("{}", error.message()),
+        }
+    }
+
     /// Checks a definition and places its blocks.
     ///
     /// # Errors
@@ -306,9 +306,17 @@ impl<'a> Catalog<'a> {
     }
 
     /// How far apart in catalog order two actions are that differ by one value of a component.
-    pub(crate) fn stride(&self, component: usize) -> usize {
-        let later = self.definition.components.get(component + 1..).unwrap_or_default();
-        later.iter().map(|component| component.values.len()).product()
+    pub(crate) const fn stride(&self, component: usize) -> usize {
+        let mut stride = 1;
+        let mut later = match self.definition.components.split_at_checked(component.saturating_add(1)) {
+            Some((_, later)) => later,
+            None => &[],
+        };
+        while let [own, rest @ ..] = later {
+            stride *= own.values.len();
+            later = rest;
+        }
+        stride
     }
 
     /// Numbers in a [`Workspace`](crate::Workspace): a variance per action, and before them either one direction, a number per value
@@ -401,10 +409,28 @@ impl<'a> Catalog<'a> {
         Some(values)
     }
 
+    /// The value position of one component in an action; `None` for an action or a component outside the catalog.
+    #[must_use]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a component has at most 256 values")]
+    pub const fn value_of(&self, action: Action, component: usize) -> Option<u8> {
+        if action.0 >= self.actions {
+            return None;
+        }
+        let Some((_, [own, ..])) = self.definition.components.split_at_checked(component) else {
+            return None;
+        };
+        let Some(quotient) = action.index().checked_div(self.stride(component)) else { return None };
+        match quotient.checked_rem(own.values.len()) {
+            Some(value) => Some(value as u8),
+            None => None,
+        }
+    }
+
     /// Every action, as a set.
     #[must_use]
     #[inline]
-    pub fn all_actions(&self) -> ActionSet {
+    pub const fn all_actions(&self) -> ActionSet {
         ActionSet::first(self.actions())
     }
 

@@ -43,7 +43,7 @@ impl Level {
 }
 
 /// The catalog of the Math500 study.
-pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
+pub const RUBRIC: Catalog<'static> = Catalog::new(Definition {
     name: "rubric",
     components: &[
         Component::new(
@@ -52,7 +52,7 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
                 Value::new("level_1", "Give the argument informally.", 0.1 / 3.0),
                 Value::new("level_3", "Justify the main steps.", 0.3 / 3.0),
                 Value::new("level_5", "Justify every step rigorously.", 0.5 / 3.0),
-            ]
+            ],
         ),
         Component::new(
             "steps",
@@ -60,7 +60,7 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
                 Value::new("level_1", "Show only the result and the key idea.", 0.1 / 3.0),
                 Value::new("level_3", "Show the main steps.", 0.3 / 3.0),
                 Value::new("level_5", "Show every intermediate step.", 0.5 / 3.0),
-            ]
+            ],
         ),
         Component::new(
             "examples",
@@ -68,7 +68,7 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
                 Value::new("level_1", "Give no examples.", 0.1 / 3.0),
                 Value::new("level_3", "Give a short example where it helps.", 0.3 / 3.0),
                 Value::new("level_5", "Illustrate each idea with an example.", 0.5 / 3.0),
-            ]
+            ],
         ),
     ],
     blocks: &[Block::main(0), Block::main(1), Block::main(2)],
@@ -76,47 +76,47 @@ pub const RUBRIC: Catalog<'static> = crate::catalog!(Definition {
         Contrast::new(
             "rigor_5_over_1",
             values![Level::Five, Level::Three, Level::Three],
-            values![Level::One, Level::Three, Level::Three]
+            values![Level::One, Level::Three, Level::Three],
         ),
         Contrast::new(
             "rigor_5_over_3",
             values![Level::Five, Level::Three, Level::Three],
-            values![Level::Three, Level::Three, Level::Three]
+            values![Level::Three, Level::Three, Level::Three],
         ),
         Contrast::new(
             "rigor_3_over_1",
             values![Level::Three, Level::Three, Level::Three],
-            values![Level::One, Level::Three, Level::Three]
+            values![Level::One, Level::Three, Level::Three],
         ),
         Contrast::new(
             "steps_5_over_1",
             values![Level::Three, Level::Five, Level::Three],
-            values![Level::Three, Level::One, Level::Three]
+            values![Level::Three, Level::One, Level::Three],
         ),
         Contrast::new(
             "steps_5_over_3",
             values![Level::Three, Level::Five, Level::Three],
-            values![Level::Three, Level::Three, Level::Three]
+            values![Level::Three, Level::Three, Level::Three],
         ),
         Contrast::new(
             "steps_3_over_1",
             values![Level::Three, Level::Three, Level::Three],
-            values![Level::Three, Level::One, Level::Three]
+            values![Level::Three, Level::One, Level::Three],
         ),
         Contrast::new(
             "examples_5_over_1",
             values![Level::Three, Level::Three, Level::Five],
-            values![Level::Three, Level::Three, Level::One]
+            values![Level::Three, Level::Three, Level::One],
         ),
         Contrast::new(
             "examples_5_over_3",
             values![Level::Three, Level::Three, Level::Five],
-            values![Level::Three, Level::Three, Level::Three]
+            values![Level::Three, Level::Three, Level::Three],
         ),
         Contrast::new(
             "examples_3_over_1",
             values![Level::Three, Level::Three, Level::Three],
-            values![Level::Three, Level::Three, Level::One]
+            values![Level::Three, Level::Three, Level::One],
         ),
     ],
     ..Definition::EMPTY

@@ -11,7 +11,7 @@
 //!
 //! const RISK: u8 = 0;
 //! const CONFIRM: &[Part] = &[Part::new(1, &[1])];
-//! const CLERK: Catalog<'static> = fable_core::catalog!(Definition {
+//! const CLERK: Catalog<'static> = Catalog::new(Definition {
 //!     name: "clerk",
 //!     components: &[
 //!         Component::new("tool", &[Value::new("none", "", 0.0), Value::new("pay", "Pay the bill.", 0.0)]),

@@ -40,7 +40,7 @@ crate::component! {
 }
 
 /// The catalog of the tau2-bench study.
-pub const TAU2: Catalog<'static> = crate::catalog!(Definition {
+pub const TAU2: Catalog<'static> = Catalog::new(Definition {
     name: "tau2",
     components: &[Memory::COMPONENT, Tool::COMPONENT, Style::COMPONENT],
     blocks: &[
@@ -49,62 +49,62 @@ pub const TAU2: Catalog<'static> = crate::catalog!(Definition {
         Block::main(2),
         Block::pair(0, 1),
         Block::pair(0, 2),
-        Block::pair(1, 2)
+        Block::pair(1, 2),
     ],
     contrasts: &[
         Contrast::new(
             "conversation_over_current_turn",
             values![Memory::Conversation, Tool::Standard, Style::Direct],
-            values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
+            values![Memory::CurrentTurn, Tool::Standard, Style::Direct],
         )
         .says(
             "The customer wants the whole conversation to be considered.",
-            "The customer wants only the current message to be considered."
+            "The customer wants only the current message to be considered.",
         ),
         Contrast::new(
             "verify_over_standard",
             values![Memory::CurrentTurn, Tool::Verify, Style::Direct],
-            values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
+            values![Memory::CurrentTurn, Tool::Standard, Style::Direct],
         )
         .says(
             "The customer wants facts to be verified before anything is done.",
-            "The customer does not want facts to be verified again."
+            "The customer does not want facts to be verified again.",
         ),
         Contrast::new(
             "ask_over_standard",
             values![Memory::CurrentTurn, Tool::AskIfMissing, Style::Direct],
-            values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
+            values![Memory::CurrentTurn, Tool::Standard, Style::Direct],
         )
         .says(
             "The customer prefers to be asked when a fact is missing.",
-            "The customer does not want to be asked for missing facts."
+            "The customer does not want to be asked for missing facts.",
         ),
         Contrast::new(
             "concise_over_direct",
             values![Memory::CurrentTurn, Tool::Standard, Style::Concise],
-            values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
+            values![Memory::CurrentTurn, Tool::Standard, Style::Direct],
         )
         .says(
             "The customer prefers brief answers.",
-            "The customer prefers plain answers to the briefest ones."
+            "The customer prefers plain answers to the briefest ones.",
         ),
         Contrast::new(
             "guided_over_direct",
             values![Memory::CurrentTurn, Tool::Standard, Style::Guided],
-            values![Memory::CurrentTurn, Tool::Standard, Style::Direct]
+            values![Memory::CurrentTurn, Tool::Standard, Style::Direct],
         )
         .says(
             "The customer prefers to be guided through each step.",
-            "The customer prefers plain answers to being guided."
+            "The customer prefers plain answers to being guided.",
         ),
         Contrast::new(
             "concise_over_guided",
             values![Memory::CurrentTurn, Tool::Standard, Style::Concise],
-            values![Memory::CurrentTurn, Tool::Standard, Style::Guided]
+            values![Memory::CurrentTurn, Tool::Standard, Style::Guided],
         )
         .says(
             "The customer prefers brief answers to being guided.",
-            "The customer prefers to be guided rather than brief answers."
+            "The customer prefers to be guided rather than brief answers.",
         ),
     ],
     ..Definition::EMPTY

@@ -33,6 +33,7 @@ mod step;
 mod surprise;
 
 mod trial;
+pub mod typed;
 mod unlearn;
 mod user_rule;
 

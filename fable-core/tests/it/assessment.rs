@@ -254,7 +254,7 @@ fn nothing_is_known_at_the_start() {
 /// A component that no block knows: nothing can ever be learned about it, and nothing is promised.
 #[test]
 fn a_contrast_without_features_is_never_settled() {
-    const DEAF: Catalog<'static> = fable_core::catalog!(Definition {
+    const DEAF: Catalog<'static> = Catalog::new(Definition {
         name: "deaf",
         components: &[
             Component::new("a", &[Value::new("0", "", 0.0), Value::new("1", "", 0.0)]),

@@ -14,7 +14,7 @@ use fable_core::{
 use proptest::prelude::*;
 
 /// One component with two values and one contrast.
-const TWO: Catalog<'static> = fable_core::catalog!(Definition {
+const TWO: Catalog<'static> = Catalog::new(Definition {
     name: "two",
     components: &[Component::new("a", &[Value::new("0", "", 0.0), Value::new("1", "", 0.0)])],
     blocks: &[Block::main(0)],

@@ -34,7 +34,7 @@ const RULES: &[StandingRule<'static>] = &[
     Rule::forbid("safe", &[Part::new(1, &[2])]).when(Condition::Below(0, 0.125)),
 ];
 
-const CLERK: Catalog<'static> = fable_core::catalog!(Definition {
+const CLERK: Catalog<'static> = Catalog::new(Definition {
     name: "clerk",
     components: COMPONENTS,
     tasks: &["pay", "read", "search"],

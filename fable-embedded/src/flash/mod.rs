@@ -135,8 +135,8 @@
 //! # const WARM: Value<'static> = Value::new("warm", "", 0.0);
 //! # const DIM: Value<'static> = Value::new("dim", "", 0.0);
 //! # const COLD: Value<'static> = Value::new("cold", "", 0.0);
-//! const V1: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, COLD])]));
-//! const V2: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
+//! const V1: Catalog<'static> = Catalog::new(lamp(&[Component::new("light", &[WARM, COLD])]));
+//! const V2: Catalog<'static> = Catalog::new(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
 //! // The layout of the first firmware, with slots that have room for what comes later.
 //! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 8 * 1024, 1500);
 //! # let old = Policy::<f32>::new(&V1, Settings::default())?;

@@ -151,8 +151,8 @@ impl<F: NorFlash> FlashStore<F> {
     /// # const WARM: Value<'static> = Value::new("warm", "", 0.0);
     /// # const DIM: Value<'static> = Value::new("dim", "", 0.0);
     /// # const COLD: Value<'static> = Value::new("cold", "", 0.0);
-    /// # const V1: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, COLD])]));
-    /// # const V2: Catalog<'static> = fable_core::catalog!(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
+    /// # const V1: Catalog<'static> = Catalog::new(lamp(&[Component::new("light", &[WARM, COLD])]));
+    /// # const V2: Catalog<'static> = Catalog::new(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
     /// const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(1024, 8 * 1024, 1500); // after the page of the seed
     /// # let mut store = FlashStore::new(Blocking(Flash::new(9)), LAYOUT);
     /// # let draw = || Some(5);

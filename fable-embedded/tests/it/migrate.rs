@@ -19,13 +19,13 @@ fn long() -> bool {
 }
 
 /// `TINY` with a value in front, one with another name, and one component in front of the other.
-const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
+const NEXT: Catalog<'static> = Catalog::new(Definition {
     name: "tiny",
     components: &[
         Component::new("b", &[Value::new("1", "", 0.0), Value::new("0", "", 0.0)]),
         Component::new(
             "a",
-            &[Value::new("new", "", 0.0), Value::new("0", "", 0.0), Value::new("one", "", 0.2)]
+            &[Value::new("new", "", 0.0), Value::new("0", "", 0.0), Value::new("one", "", 0.2)],
         ),
     ],
     signals: &["s"],

@@ -6,7 +6,7 @@ use fable_core::{Action, Catalog, Context, Feasible};
 use fable_simulate::{SimulateError, SimulatedUser, scenarios};
 
 /// A catalog that no request table knows.
-const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+const LAMP: Catalog<'static> = Catalog::new(Definition {
     name: "lamp",
     components: &[
         Component::new(
@@ -15,12 +15,12 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
                 Value::new("off", "", 0.0),
                 Value::new("warm", "Use warm light.", 0.02),
                 Value::new("cold", "Use cold light.", 0.02),
-            ]
+            ],
         )
         .with_null(0),
         Component::new(
             "speech",
-            &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)]
+            &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)],
         ),
     ],
     tasks: &["reading", "dinner"],

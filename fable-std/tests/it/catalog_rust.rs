@@ -54,10 +54,8 @@ impl Crate {
             writeln!(library, "/// A catalog.\npub mod {module};").unwrap();
             writeln!(main, "println!(\"= {module}\\n{{}}\", report(&{at}::CATALOG, {at}::SETTINGS));")
                 .unwrap();
-            writeln!(main, "assert_eq!({at}::POLICY.settings(), &{at}::SETTINGS);").unwrap();
-            writeln!(main, "assert_eq!({at}::STATE_LEN, {at}::CATALOG.state_len());").unwrap();
-            writeln!(main, "assert_eq!({at}::WORKSPACE_LEN, {at}::CATALOG.workspace_len());").unwrap();
-            writeln!(main, "assert_eq!({at}::ACTIONS, {at}::CATALOG.actions());").unwrap();
+            writeln!(main, "assert_eq!({at}::POLICY.get().settings(), &{at}::SETTINGS);").unwrap();
+            writeln!(main, "assert_eq!(size_of_val({at}::Memory::<1>::NEW.learner()), size_of::<fable_core::Learner<f32, [f32; {at}::CATALOG.state_len()], 1>>());").unwrap();
         }
         fs::write(folder.join("src/lib.rs"), library).unwrap();
         fs::write(folder.join("src/main.rs"), main + "}\n").unwrap();
@@ -171,16 +169,16 @@ fn generated_catalogs_are_those_of_the_files() {
 fn positions_have_names() {
     let code = succeeded(&fable(&["catalog", "rust", "tau2"]));
     let main = "#![allow(missing_docs)]\nuse named_positions::tau2::*;\nfn main() {\n\
-        let chosen = action(Memory::Conversation, Tool::AskIfMissing, Style::Guided);\n\
+        let chosen = action(MemoryValue::Conversation, Tool::AskIfMissing, Style::Guided);\n\
         assert_eq!(CATALOG.action_name(chosen).unwrap().to_string(), \"memory=conversation*tool=ask_if_missing*style=guided\");\n\
         for index in 0..18 {\n\
             let own = fable_core::Action(index);\n\
-            let (memory, tool, style) = (Memory::of(own).unwrap(), Tool::of(own).unwrap(), Style::of(own).unwrap());\n\
+            let (memory, tool, style) = (MemoryValue::of(own).unwrap(), Tool::of(own).unwrap(), Style::of(own).unwrap());\n\
             assert_eq!(action(memory, tool, style), own);\n\
             assert_eq!(CATALOG.values(own).unwrap(), [memory.index(), tool.index(), style.index()]);\n\
         }\n\
-        assert_eq!((Memory::of(fable_core::Action(18)), Tool::from_index(3)), (None, None));\n\
-        assert_eq!((Memory::POSITION, Tool::POSITION, Style::POSITION), (0, 1, 2));\n\
+        assert_eq!((MemoryValue::of(fable_core::Action(18)), Tool::from_index(3)), (None, None));\n\
+        assert_eq!((MemoryValue::POSITION, Tool::POSITION, Style::POSITION), (0, 1, 2));\n\
         assert_eq!(CATALOG.contrasts()[contrast::CONCISE_OVER_GUIDED].name, \"concise_over_guided\");\n}\n";
     let made = Crate::new("named-positions", &[("tau2", code)]);
     fs::write(made.0.join("src/main.rs"), main).unwrap();
@@ -206,14 +204,12 @@ fn the_firmware_in_the_readme_compiles() {
     let write = |file: &str, text: &str| fs::write(made.0.join(file), text).unwrap();
     write("lamp.toml", &lamp);
     write("build.rs", build);
-    let frame = "#![deny(warnings)]\nuse fable_core::{Context, Feasible, Learner, Request, Workspace};\n\
-        pub struct ConstStaticCell<T>(pub T);\nimpl<T> ConstStaticCell<T> {\n    pub const fn new(own: T) -> Self {\n        Self(own)\n    }\n}\n\
+    let frame = "#![deny(warnings)]\nuse fable_core::{Request, user_hash};\n\
+        pub struct ConstStaticCell<T>(T);\nimpl<T> ConstStaticCell<T> {\n    pub const fn new(own: T) -> Self {\n        Self(own)\n    }\n\
+        pub fn take(&'static self) -> &'static mut T where T: Clone {\n        Box::leak(Box::new(self.0.clone()))\n    }\n}\n\
         pub fn off() {}\npub fn warm() {}\npub fn cold() {}\n";
-    let learner = "learner: &mut Learner<f32, [f32; lamp::STATE_LEN], 4>";
-    let scratch = "scratch: &mut Workspace<f32, [f32; lamp::WORKSPACE_LEN]>";
     let body = format!(
-        "pub fn round({learner}, {scratch}, daylight: f32) -> Result<(), Box<dyn std::error::Error>> {{\n{}\n    \
-         let _ = (&LEARNER.0, &SCRATCH.0);\n    Ok(())\n}}\n",
+        "pub fn round(daylight: f32) -> Result<(), Box<dyn std::error::Error>> {{\n{}\n    Ok(())\n}}\n",
         blocks[2]
     );
     write("src/lib.rs", &format!("{frame}{include}{body}"));
@@ -230,8 +226,7 @@ fn the_firmware_in_the_readme_compiles() {
 /// A changed number does not compile, and the compiler says why; a changed text is wording and does. So does a name.
 #[test]
 fn a_changed_file_does_not_compile() {
-    let code = succeeded(&fable(&["catalog", "rust", "tau2", "--name", "TAU2", "--context-adapter", "v1"]));
-    let code = code.replace("TAU2", "CATALOG"); // what the crate's main expects
+    let code = succeeded(&fable(&["catalog", "rust", "tau2", "--context-adapter", "v1"]));
     let check = |from: &str, to: &str| {
         assert_eq!(code.matches(from).count(), 1, "{from}");
         Crate::new("changed-catalog", &[("tau2", code.replace(from, to))]).cargo(&["check", "--lib"])
@@ -239,11 +234,11 @@ fn a_changed_file_does_not_compile() {
     succeeded(&check("Answer directly.", "Answer at once."));
     for (from, to) in [
         (
-            "Value::new(\"conversation\", \"Consider the whole conversation.\", 0.02)",
-            "Value::new(\"conversation\", \"\", 0.03)",
+            "Conversation = \"conversation\", 0.02, \"Consider the whole conversation.\";",
+            "Conversation = \"conversation\", 0.03, \"\";",
         ),
         ("Block::pair(1, 2)", "Block::pair(1, 2).per_task()"),
-        ("Component::new(\"style\"", "Component::new(\"manner\""),
+        ("Style: \"style\"", "Style: \"manner\""),
         ("context_adapter: \"v1\"", "context_adapter: \"v2\""),
         ("noise_variance: 0.25", "noise_variance: 0.26"),
         ("noise_variance: 0.25", "noise_variance: -1.0"),
@@ -252,7 +247,7 @@ fn a_changed_file_does_not_compile() {
         let said = text(&output.stderr);
         assert!(!output.status.success(), "{from} -> {to} compiles");
         let reason = [
-            "this file was changed by hand",
+            "generate the file again",
             "a block is per task but the catalog has no tasks",
             "a setting is out of its range",
         ];
@@ -260,19 +255,28 @@ fn a_changed_file_does_not_compile() {
     }
 }
 
+/// Components may have the names of the types in the module, and signals those of components.
 #[test]
-fn a_name_that_no_constant_can_have_is_refused() {
-    for name in ["lamp", "9", "", "LÄMP", "A-B", "SETTINGS", "STATE_LEN", "_", "A B"] {
-        let output = fable(&["catalog", "rust", "tau2", "--name", name]);
-        assert_eq!(output.status.code(), Some(2), "{name}");
-        assert!(
-            text(&output.stderr).contains("cannot be the name: a constant of Rust has capital letters"),
-            "{name}"
-        );
-    }
-    let heading = generate::Heading { source: "/home/x/\n*/lamp.toml", name: Some("LAMP") };
+fn names_that_a_module_has_taken_are_changed() {
+    let taken = ["memory", "policy", "task_", "marker", "block", "rule", "self", "x", "memory-value"];
+    let components = taken.map(|name| {
+        format!("[[components]]\nname = \"{name}\"\nvalues = [{{ name = \"a\" }}, {{ name = \"b\" }}]\n")
+    });
+    let blocks = taken.map(|name| format!("{{ of = \"{name}\", scaled_by = \"x\" }}"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("taken.toml");
+    let text = format!(
+        "name = \"taken\"\nsignals = [\"x\", \"definition\"]\n{}[dictionary]\nblocks = [{}]\n",
+        components[..8].concat(),
+        blocks[..8].join(", ")
+    );
+    fs::write(&file, text).unwrap();
+    let code = succeeded(&fable(&["catalog", "rust", file.to_str().unwrap()]));
+    assert!(code.contains("enum MemoryValue: \"memory\"") && code.contains("SIGNAL_X = \"x\";"), "{code}");
+    succeeded(&Crate::new("taken-names", &[("taken", code)]).cargo(&["run"]));
+    let heading = generate::Heading { source: "/home/x/\n*/lamp.toml", name: None };
     let code = generate::rust(&fable_core::catalog::TAU2, &fable_core::Settings::DEFAULT, &heading).unwrap();
-    assert!(code.contains("pub const LAMP:") && code.contains(" from \"lamp.toml\";"), "{code}");
+    assert!(code.contains(" from \"lamp.toml\";"), "{code}");
 }
 
 /// The source was overwritten with what was made of it, by the same name or another one of it.

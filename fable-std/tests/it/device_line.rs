@@ -267,7 +267,7 @@ fn a_key_comes_from_a_file_that_nobody_else_can_read() {
 }
 
 /// The name of a catalog that ships, and nothing else of it.
-static OTHER: Catalog<'static> = fable_core::catalog!(Definition {
+static OTHER: Catalog<'static> = Catalog::new(Definition {
     name: "tau2",
     components: &[Component::new("a", &[Value::new("0", "", 0.0), Value::new("1", "", 0.1)])],
     blocks: &[Block::main(0)],

@@ -21,13 +21,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Every kind of block: main effects, per task, scaled by a signal, both, a pair without its null value.
-const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
+const MIXED: Catalog<'static> = Catalog::new(Definition {
     name: "mixed",
     components: &[
         Component::new("a", &[Setting::new("a0", "", 0.0), Setting::new("a1", "", 0.3)]),
         Component::new(
             "b",
-            &[Setting::new("b0", "", 0.1), Setting::new("b1", "", 0.0), Setting::new("b2", "", 0.2)]
+            &[Setting::new("b0", "", 0.1), Setting::new("b1", "", 0.0), Setting::new("b2", "", 0.2)],
         )
         .with_null(1),
     ],

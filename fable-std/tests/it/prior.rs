@@ -18,16 +18,16 @@ use nalgebra::{DMatrix, DVector};
 use std::num::NonZero;
 
 /// Three leaves of three coordinates and a root of six.
-const SMALL: Catalog<'static> = fable_core::catalog!(Definition {
+const SMALL: Catalog<'static> = Catalog::new(Definition {
     name: "small",
     components: &[
         Component::new(
             "a",
-            &[Value::new("a0", "", 0.0), Value::new("a1", "", 0.0), Value::new("a2", "", 0.0)]
+            &[Value::new("a0", "", 0.0), Value::new("a1", "", 0.0), Value::new("a2", "", 0.0)],
         ),
         Component::new(
             "b",
-            &[Value::new("b0", "", 0.0), Value::new("b1", "", 0.0), Value::new("b2", "", 0.0)]
+            &[Value::new("b0", "", 0.0), Value::new("b1", "", 0.0), Value::new("b2", "", 0.0)],
         ),
     ],
     tasks: &["x", "y", "z"],

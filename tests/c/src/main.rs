@@ -21,7 +21,7 @@ use std::error::Error;
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// The lamp of `fable-std/README.md`.
-const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+const LAMP: Catalog<'static> = Catalog::new(Definition {
     name: "lamp",
     components: &[
         Component::new(
@@ -35,7 +35,7 @@ const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
         .with_null(0),
         Component::new(
             "speech",
-            &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)]
+            &[Value::new("silent", "", 0.0), Value::new("spoken", "Say what you do.", 0.05)],
         ),
     ],
     tasks: &["reading", "dinner"],
@@ -281,7 +281,7 @@ fn scene(name: &str, catalog: &Catalog<'_>, settings: Settings<'_>) -> Outcome {
 fn main() -> Outcome {
     let argument = std::env::args().nth(1).unwrap_or_default();
     if argument == "fingerprint" {
-        println!("{:016x}", reminders::POLICY.fingerprint());
+        println!("{:016x}", reminders::POLICY.get().fingerprint());
         return Ok(());
     }
     scene("lamp", &LAMP, Settings { exploration: Exploration::Constant(0.5), ..Settings::DEFAULT })?;

@@ -9,7 +9,7 @@ use fable_core::{Feasible, Learner, Policy, Request, Scalar, Settings};
 
 /// `tau2` with everything that can happen to a catalog: a value is gone, one is new, one has another name; components, values and blocks
 /// stand in another order; one contrast is gone, one is new.
-pub const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
+pub const NEXT: Catalog<'static> = Catalog::new(Definition {
     name: "tau2",
     components: &[
         Component::new(
@@ -18,14 +18,14 @@ pub const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
                 Value::new("concise", "Answer briefly, the outcome first.", 0.0),
                 Value::new("formal", "Answer formally.", 0.0),
                 Value::new("direct", "Answer directly.", 0.0),
-            ]
+            ],
         ),
         Component::new(
             "memory",
             &[
                 Value::new("dialogue", "Consider the whole conversation.", 0.02),
                 Value::new("current_turn", "Consider only the customer's current message.", 0.0),
-            ]
+            ],
         ),
         Component::new(
             "tool",
@@ -33,7 +33,7 @@ pub const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
                 Value::new("verify", "Verify facts with a tool before you act on them.", 0.05),
                 Value::new("standard", "Use the tools as you usually would.", 0.0),
                 Value::new("ask_if_missing", "Ask the customer when a needed fact is missing.", 0.12),
-            ]
+            ],
         ),
     ],
     blocks: &[
@@ -42,7 +42,7 @@ pub const NEXT: Catalog<'static> = fable_core::catalog!(Definition {
         Block::main(2),
         Block::pair(0, 2),
         Block::main(1),
-        Block::main(0)
+        Block::main(0),
     ],
     contrasts: &[
         Contrast::new("concise_over_direct", &[0, 1, 1], &[2, 1, 1]),

@@ -74,11 +74,11 @@ pub fn events() -> [Event; 16] {
 }
 
 /// A small catalog with a task, a signal and a contrast, so that a snapshot of it holds something of everything.
-pub const LAMP: Catalog<'static> = fable_core::catalog!(Definition {
+pub const LAMP: Catalog<'static> = Catalog::new(Definition {
     name: "lamp",
     components: &[Component::new(
         "light",
-        &[Value::new("warm", "Use warm light.", 0.0), Value::new("cold", "Use cold light.", 0.125)]
+        &[Value::new("warm", "Use warm light.", 0.0), Value::new("cold", "Use cold light.", 0.125)],
     )],
     tasks: &["reading", "dinner"],
     signals: &["daylight"],
@@ -94,6 +94,8 @@ pub const LAMP_SNAPSHOT: &[u8] = include_bytes!("../records/lamp_f32.snapshot");
 pub const LAMP_PRIOR: &[u8] = include_bytes!("../records/lamp_f32.prior");
 
 /// A life with a statement, decisions that were rewarded, expired and still wait, an imputed reward, and a promotion.
+///
+/// Rewards are events, which promote nothing by themselves: the promotion is the one at the end.
 ///
 /// # Panics
 /// When `fable-core` refuses what the life asks for.
@@ -118,10 +120,13 @@ pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mu
         let decision = user.decide(&request).expect("a decision");
         for light in [Action(0), Action(1)] {
             let reward = if light == Action(0) { 1.0 } else { -1.0 };
-            user.observe(&context, light, reward).expect("an observation");
+            let baseline = policy.baseline(&context, light, None).into();
+            let observation = Observation { context, action: light, baseline, reward, weight: 1.0 };
+            user.check(&Event::Observation(observation)).expect("an observation").apply();
         }
         if round % 2 == 0 {
-            user.feedback(decision.id, 0.75).expect("a waiting decision");
+            let feedback = Event::Feedback { round: decision.id.round, reward: 0.75, weight: 1.0 };
+            user.check(&feedback).expect("a waiting decision").apply();
         }
     }
     assert_eq!(user.promote(1_150), Ok(1));

@@ -63,7 +63,7 @@ const LOUD: &[Part<'static>] = &[Part::new(CHANNEL, &[1, 2])];
 const RULES: &[StandingRule<'static>] = &[Rule::forbid("quiet_evenings", LOUD).when(Condition::Tasks(&[2]))];
 
 /// How a small thing at home reminds somebody: when, through what, and in which words.
-const REMINDERS: Catalog<'static> = fable_core::catalog!(Definition {
+const REMINDERS: Catalog<'static> = Catalog::new(Definition {
     name: "minimal",
     components: &[
         Component::new(

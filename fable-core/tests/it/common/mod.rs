@@ -11,13 +11,13 @@ use fable_core::{Action, Context, HostUser, Policy, Scalar, User};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SMatrix, SVector};
 
 /// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
-pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
+pub const MIXED: Catalog<'static> = Catalog::new(Definition {
     name: "mixed",
     components: &[
         Component::new("a", &[Value::new("a0", "A zero.", 0.0), Value::new("a1", "", 0.3)]),
         Component::new(
             "b",
-            &[Value::new("b0", "", 0.1), Value::new("b1", "B one.", 0.0), Value::new("b2", "B two.", 0.2)]
+            &[Value::new("b0", "", 0.1), Value::new("b1", "B one.", 0.0), Value::new("b2", "B two.", 0.2)],
         )
         .with_null(1),
         Component::new(
@@ -27,7 +27,7 @@ pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
                 Value::new("c1", "", 0.05),
                 Value::new("c2", "", 0.0),
                 Value::new("c3", "C three.", 0.4),
-            ]
+            ],
         )
         .with_null(2),
     ],
@@ -60,7 +60,7 @@ pub const MIXED: Catalog<'static> = fable_core::catalog!(Definition {
 });
 
 /// The smallest product, for looking at all of its masks: 2 x 2 x 2 actions.
-pub const CUBE: Catalog<'static> = fable_core::catalog!(Definition {
+pub const CUBE: Catalog<'static> = Catalog::new(Definition {
     name: "cube",
     components: &[
         Component::new("a", &[Value::new("0", "", 0.0), Value::new("1", "", 0.0)]),

@@ -18,7 +18,7 @@ pub type Known = Learner<f32, Vec<f32>, R>;
 pub type Scratch = Workspace<f32, Vec<f32>>;
 
 /// Four coordinates, so that every byte of a life can be the last one.
-pub const TINY: Catalog<'static> = fable_core::catalog!(Definition {
+pub const TINY: Catalog<'static> = Catalog::new(Definition {
     name: "tiny",
     components: &[
         Component::new("a", &[Value::new("0", "", 0.0), Value::new("1", "", 0.1)]),

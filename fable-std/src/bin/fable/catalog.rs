@@ -57,9 +57,9 @@ enum CatalogCommand {
     },
     /// Prints a catalog and its settings as a Rust file, for firmware.
     ///
-    /// It has the catalog and the settings as constants, a name for the position of every value, task, signal, contrast and rule,
-    /// and the lengths of a user's memory. It needs nothing but fable-core and no std. The fingerprints of the catalog and of the policy are
-    /// asserted when it is compiled: a host that has the same TOML file has the same ones, so the two cannot drift apart.
+    /// The file declares the catalog and its settings for the macro `fable_core::catalog!`. The macro makes an enum of every
+    /// component, the policy, and a type for a user's memory. The file needs nothing but fable-core and no std. It has the
+    /// fingerprints of the catalog and of the policy, which are compared when it is compiled: host and device cannot differ.
     #[command(after_help = RUST_EXAMPLES)]
     Rust(CodeArguments),
     /// Prints a catalog and its settings as a header for C99 and C++, for firmware.
@@ -75,6 +75,9 @@ enum CatalogCommand {
         /// For a library that was built with FABLE_CATALOG, what `fable catalog rust` has printed for the same file.
         #[arg(long)]
         builtin: bool,
+        /// Prefix of all names in the header; default the catalog's own name.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
     },
 }
 
@@ -86,10 +89,6 @@ struct CodeArguments {
     /// The file to write; `-`, the default, is standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
-    /// What the catalog is called in the code: a constant of Rust, default CATALOG; what all names begin with in C, default the
-    /// catalog's own name.
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
     #[command(flatten)]
     settings: Box<SettingsArguments>,
 }
@@ -129,7 +128,7 @@ The table [tools] is for hosts and not in it.
 Examples:
   fable catalog rust lamp.toml --output src/lamp.rs
   fable catalog rust lamp.toml | diff - src/lamp.rs
-  fable catalog rust tau2 --name TAU2 --origin 1
+  fable catalog rust tau2 --site 1 --output src/tau2.rs
 
 Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in a flag or in a file.";
 
@@ -146,7 +145,11 @@ Exit codes: 0 done, 1 a file cannot be read or written, 2 a mistake in a flag or
 type Generator = fn(&Catalog<'_>, &Settings<'_>, &Heading<'_>) -> Result<String, GenerateError>;
 
 /// Source code of a catalog.
-fn generate(arguments: &CodeArguments, generator: Generator) -> Result<String, Failure> {
+fn generate(
+    arguments: &CodeArguments,
+    prefix: Option<&str>,
+    generator: Generator,
+) -> Result<String, Failure> {
     let CodeArguments { catalog: name, output, .. } = arguments;
     for source in [Some(name), arguments.settings.settings.as_ref()].into_iter().flatten() {
         if is_same_file(Path::new(source), output) {
@@ -158,7 +161,7 @@ fn generate(arguments: &CodeArguments, generator: Generator) -> Result<String, F
     }
     let catalog = catalogs::open(name)?;
     let settings = arguments.settings.resolve(name, catalog)?;
-    let heading = Heading { source: name, name: arguments.name.as_deref() };
+    let heading = Heading { source: name, name: prefix };
     let text = generator(catalog, &settings, &heading).map_err(Failure::mistake)?;
     write_code(output, &text, format!("{}: the catalog {}\n", output.display(), catalog.definition().name))
 }
@@ -179,9 +182,9 @@ pub(crate) fn run(arguments: &CatalogArguments) -> Result<String, Failure> {
             let settings = flags.resolve(name, catalog)?;
             Ok(format!("{}\n{}", catalogs::holds(catalog), settings::write(&settings, catalog)))
         }
-        CatalogCommand::Rust(code) => generate(code, generate::rust),
-        CatalogCommand::C { code, builtin } => {
-            generate(code, if *builtin { generate::c_builtin } else { generate::c })
+        CatalogCommand::Rust(code) => generate(code, None, generate::rust),
+        CatalogCommand::C { code, builtin, name } => {
+            generate(code, name.as_deref(), if *builtin { generate::c_builtin } else { generate::c })
         }
     }
 }

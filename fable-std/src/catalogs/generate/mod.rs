@@ -1,8 +1,8 @@
 //! A catalog with its settings as source code, for firmware: one TOML file for the host and the device.
 //!
-//! [`rust`] writes a file that needs nothing but fable-core. What is generated has the fingerprints of the catalog and of the
-//! policy in it and asserts them when it is compiled, so a file that was changed by hand, or that is compiled with a fable-core that
-//! would understand it differently, is a build error. Positions have names: `Light::Warm`, `task::DINNER`.
+//! [`rust`] writes a declaration for the macro `fable_core::catalog!`, which needs nothing but fable-core. The declaration
+//! has the fingerprints of the catalog and of the policy. A file that was changed by hand does not compile, and neither does
+//! one that this fable-core would understand differently.
 //!
 //! [`c()`] writes a header for C99 and C++ over `fable.h`, with the catalog as constant structures; the fingerprint is looked at when the
 //! policy is made of them. [`c_builtin`] writes one for a library that was built for the catalog; its fingerprint is part of a symbol's
@@ -13,8 +13,8 @@
 //! use fable_std::catalogs::generate::{Heading, rust};
 //!
 //! let text = rust(&TAU2, &Settings::DEFAULT, &Heading { source: "tau2", name: None })?;
-//! assert!(text.contains("pub const CATALOG: fable_core::Catalog<'static>"));
-//! assert!(text.contains("pub enum Tool {") && text.contains("    AskIfMissing,"));
+//! assert!(text.contains("fable_core::catalog! {"));
+//! assert!(text.contains("enum Tool: \"tool\" {") && text.contains("AskIfMissing = \"ask_if_missing\""));
 //! # Ok::<(), fable_std::catalogs::generate::GenerateError>(())
 //! ```
 
@@ -23,7 +23,6 @@ mod c_positions;
 mod c_text;
 mod identifiers;
 mod rust;
-mod rust_positions;
 
 pub use c::{c, c_builtin};
 pub use rust::rust;
@@ -32,13 +31,12 @@ use fable_core::settings::SettingsError;
 use std::fmt;
 use std::path::Path;
 
-/// What stands at the top of a generated file, and what its catalog is called in it.
+/// The source in the first lines of a generated file, and the catalog's name in C.
 #[derive(Clone, Copy, Debug)]
 pub struct Heading<'a> {
     /// Where the catalog comes from: a file, or the name of a catalog that ships. Only the file's name is written, not its folder.
     pub source: &'a str,
-    /// The name of the catalog in the code: of a constant in Rust, where `None` is `CATALOG`; what all names begin with in C, where
-    /// `None` is the catalog's own name.
+    /// Prefix of all names in C; `None` is the catalog's own name. Rust has a module instead.
     pub name: Option<&'a str>,
 }
 

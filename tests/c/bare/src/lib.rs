@@ -51,8 +51,8 @@ impl core::fmt::Write for Text {
 }
 
 fn run(memory: &mut Memory) -> Option<()> {
-    memory.learner.start(&POLICY, 1).ok()?;
-    let mut user = memory.learner.bind(&POLICY, &mut memory.workspace).ok()?;
+    memory.learner.start(POLICY.get(), 1).ok()?;
+    let mut user = memory.learner.bind(POLICY.get(), &mut memory.workspace).ok()?;
     #[cfg(feature = "onboard")]
     {
         let direction = fable_core::catalog::Direction::prefer(
@@ -72,7 +72,7 @@ fn run(memory: &mut Memory) -> Option<()> {
     #[cfg(feature = "record")]
     {
         let length = memory.learner.snapshot().ok()?.read(&mut memory.snapshot);
-        memory.learner.restore(&POLICY, memory.snapshot.get(..length)?).ok()?;
+        memory.learner.restore(POLICY.get(), memory.snapshot.get(..length)?).ok()?;
     }
     Some(())
 }

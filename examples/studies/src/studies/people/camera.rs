@@ -48,7 +48,7 @@ const ATTRIBUTES: &[Component<'static>] = &[
 const BLOCKS: &[Block] = &mains_and_pairs::<7, 28>();
 
 /// A weight for each level of an attribute and for each pair of levels.
-pub static CATALOG: Catalog<'static> = fable_core::catalog!(Definition {
+pub static CATALOG: Catalog<'static> = Catalog::new(Definition {
     name: "camera",
     components: ATTRIBUTES,
     blocks: BLOCKS,

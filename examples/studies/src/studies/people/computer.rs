@@ -33,7 +33,7 @@ const ATTRIBUTES: &[Component<'static>] = &[
 const BLOCKS: &[Block] = &mains_and_pairs::<8, 36>();
 
 /// A weight for each level of a component and for each pair of levels.
-pub static CATALOG: Catalog<'static> = fable_core::catalog!(Definition {
+pub static CATALOG: Catalog<'static> = Catalog::new(Definition {
     name: "computer",
     components: ATTRIBUTES,
     blocks: BLOCKS,

@@ -14,7 +14,7 @@ use fable_core::{Catalog, Policy, Settings};
 
 /// The contrasts, tasks and signals of `agent` over a dictionary of mains: what a coin shows does not depend on the dictionary,
 /// and a round takes a tenth of the time.
-const SMALL_AGENT: Catalog<'static> = fable_core::catalog!(Definition {
+const SMALL_AGENT: Catalog<'static> = Catalog::new(Definition {
     name: "agent-contrasts",
     blocks: &[Block::main(0), Block::main(1), Block::main(2)],
     ..*AGENT.definition()

@@ -47,11 +47,11 @@ const fn definition(blocks: &'static [Block]) -> Definition<'static> {
 
 /// What is liked in general and in each exam.
 pub const PROMPTS: Catalog<'static> =
-    fable_core::catalog!(definition(&[Block::main(0), Block::main(0).per_task()]));
+    Catalog::new(definition(&[Block::main(0), Block::main(0).per_task()]));
 /// The exams apart from each other.
-pub const APART: Catalog<'static> = fable_core::catalog!(definition(&[Block::complete().per_task()]));
+pub const APART: Catalog<'static> = Catalog::new(definition(&[Block::complete().per_task()]));
 /// All exams alike.
-pub const ALIKE: Catalog<'static> = fable_core::catalog!(definition(&[Block::main(0)]));
+pub const ALIKE: Catalog<'static> = Catalog::new(definition(&[Block::main(0)]));
 
 /// A problem: which attempts were right under each style, and tokens per attempt.
 #[derive(Clone, Default)]

@@ -98,7 +98,7 @@ pub(super) const WHOLE: Stage = Stage {
 /// no part in any score here, so the posterior is the same, a hundred times faster.
 pub(super) const PART: Stage = Stage { catalog: &TOUCHED, search: Action(1), no_tool: Action(0) };
 
-const TOUCHED: Catalog<'static> = fable_core::catalog!(Definition {
+const TOUCHED: Catalog<'static> = Catalog::new(Definition {
     name: "touched",
     components: &[
         Component::new("memory", &[Value::new("no_memory", "", 0.0)]),
