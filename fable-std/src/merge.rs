@@ -12,13 +12,13 @@
 //! use fable_std::store::{FileStore, Store};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let stored = |name: &str, origin: u32| {
+//! let stored = |name: &str, site: u32| {
 //!     let path = folder.path().join(name);
 //!     let options = Options { store: Some(path.clone()), ..Options::default() };
 //!     let lines = r#"{"op":"observe","user":"ana","context":{"task":null},"action":{"clarification":"ask","verbosity":"concise","tool":"direct"},"reward":0.5}"#;
 //!     let decide = r#"{"op":"decide","user":"ana","context":{"task":null}}"#;
 //!     let lines = format!("{decide}\n{lines}\n");
-//!     serve::<f64>(&TAU2, Settings { origin, ..Settings::default() }, &options, std::io::Cursor::new(lines), std::io::sink(), |_| ()).unwrap();
+//!     serve::<f64>(&TAU2, Settings { site, ..Settings::default() }, &options, std::io::Cursor::new(lines), std::io::sink(), |_| ()).unwrap();
 //!     FileStore::open_any(&path).unwrap().named("ana").unwrap()
 //! };
 //! let (home, away) = (stored("home", 0), stored("away", 1));
@@ -152,7 +152,7 @@ impl Place {
 
     /// The number of the place.
     #[must_use]
-    pub const fn origin(&self) -> u32 {
+    pub const fn site(&self) -> u32 {
         self.0.site
     }
 

@@ -275,7 +275,7 @@ pub struct Question {
     /// The incarnation; the last one that has the round if it is left out.
     pub incarnation: Option<u32>,
     /// The place; the journal's own if it is left out.
-    pub origin: Option<u32>,
+    pub site: Option<u32>,
     /// The round.
     pub round: u32,
     /// Another action.
@@ -375,7 +375,7 @@ pub fn replay_under<T: Scalar>(
         user.check(&event).map_err(state)?.apply();
         if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
             && *round == question.round
-            && question.origin.is_none_or(|origin| origin == user.state().site())
+            && question.site.is_none_or(|site| site == user.state().site())
             && question.incarnation.is_none_or(|incarnation| incarnation == user.state().incarnation())
         {
             let explained = user.explain(user.id(*round), None, question.other);

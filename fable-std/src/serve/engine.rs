@@ -370,7 +370,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let (observation, imputed, kept, probed) = found.ok_or_else(nothing)?;
         self.run(
             &mut Command::unlearn(observation, imputed, kept, probed),
-            Note::TakesBack { origin: decision.site, round: decision.round },
+            Note::TakesBack { site: decision.site, round: decision.round },
         )?;
         Ok(Answer::Learned { observations: self.resident.learner().state().observations(), changed: false })
     }
@@ -456,7 +456,7 @@ fn recall<'s>(
     let (mut decided, mut learned) = (None, None);
     // Rounds of the same number elsewhere are other rounds.
     let wanted = if own { decision.round } else { 0 };
-    let takes_back = Note::TakesBack { origin: decision.site, round: decision.round };
+    let takes_back = Note::TakesBack { site: decision.site, round: decision.round };
     let probed_by = |coins: &[Probe]| {
         let mut probed = ContrastSet::EMPTY;
         for coin in coins {

@@ -273,10 +273,10 @@ fn the_commands_do_it_for_a_person() {
     let flags = ["--store", &home, "--user", "ana", "--probe", "0.5"];
     let device =
         |what: &str, more: &[&str]| fable(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
-    let joined = device("join", &["--origin", "7"]);
+    let joined = device("join", &["--site", "7"]);
     assert!(joined.status.success(), "{joined:?}");
     use_device(&address, 8, &mut 0);
-    assert_eq!(device("join", &["--origin", "8"]).status.code(), Some(3));
+    assert_eq!(device("join", &["--site", "8"]).status.code(), Some(3));
     let synchronized = device("sync", &[]);
     assert_eq!(
         String::from_utf8(synchronized.stdout).unwrap(),
@@ -330,7 +330,7 @@ fn a_device_gets_the_rules_of_the_store() {
     let board = |what: &[&str]| text(&[&["device", "--tcp", &address], what].concat());
     let rules = |more: &[&str]| text(&[&["rules", &home, "ana", "--probe", "0.5"], more].concat());
     rules(&["--forbid", "tool=verify", "--words", "I never check"]);
-    device("join", &["--origin", "7"]);
+    device("join", &["--site", "7"]);
     assert_eq!(board(&["rules"]), "rule         never tool=verify\nlayer        on\nmemory       not said\n");
     use_device(&address, 8, &mut 0);
     let decided = || {

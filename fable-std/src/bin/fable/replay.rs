@@ -117,7 +117,7 @@ fn question(
     decision: &str,
     against: Option<&str>,
 ) -> Result<Question, Failure> {
-    let (incarnation, origin, round) = if let Ok(round) = decision.parse() {
+    let (incarnation, site, round) = if let Ok(round) = decision.parse() {
         (None, None, round)
     } else {
         let id: DecisionId = decision.parse().map_err(Failure::mistake)?;
@@ -135,7 +135,7 @@ fn question(
             Some(known.ok_or_else(|| Failure::Mistake(format!("'{name}' is no action of the catalog")))?)
         }
     };
-    Ok(Question { incarnation, origin, round, other })
+    Ok(Question { incarnation, site, round, other })
 }
 
 fn told(replay: &Replay) -> String {

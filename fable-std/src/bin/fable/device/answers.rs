@@ -50,7 +50,7 @@ pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, F
     put("fingerprint", &format!("{:016x}", hello.fingerprint));
     put("user", &format!("{:016x}", hello.user));
     put("incarnation", &hello.incarnation);
-    put("origin", &hello.site);
+    put("site", &hello.site);
     put("rounds", &hello.rounds);
     put("observations", &hello.observations);
     let value = json!({
@@ -67,7 +67,7 @@ pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, F
         "ring": hello.ring,
         "user": format!("{:016x}", hello.user),
         "incarnation": hello.incarnation,
-        "origin": hello.site,
+        "site": hello.site,
         "rounds": hello.rounds,
         "observations": hello.observations,
     });
