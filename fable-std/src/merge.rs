@@ -12,13 +12,13 @@
 //! use fable_std::store::{FileStore, Store};
 //!
 //! let folder = tempfile::tempdir()?;
-//! let stored = |name: &str, origin: u32| {
+//! let stored = |name: &str, site: u32| {
 //!     let path = folder.path().join(name);
 //!     let options = Options { store: Some(path.clone()), ..Options::default() };
 //!     let lines = r#"{"op":"observe","user":"ana","context":{"task":null},"action":{"clarification":"ask","verbosity":"concise","tool":"direct"},"reward":0.5}"#;
 //!     let decide = r#"{"op":"decide","user":"ana","context":{"task":null}}"#;
 //!     let lines = format!("{decide}\n{lines}\n");
-//!     serve::<f64>(&TAU2, Settings { origin, ..Settings::default() }, &options, std::io::Cursor::new(lines), std::io::sink(), |_| ()).unwrap();
+//!     serve::<f64>(&TAU2, Settings { site, ..Settings::default() }, &options, std::io::Cursor::new(lines), std::io::sink(), |_| ()).unwrap();
 //!     FileStore::open_any(&path).unwrap().named("ana").unwrap()
 //! };
 //! let (home, away) = (stored("home", 0), stored("away", 1));
@@ -106,7 +106,7 @@ impl Place {
     /// # Errors
     /// Another catalog or other settings, records that were damaged or do not follow from each other.
     pub fn of_tape(catalog: &Catalog<'_>, settings: Settings<'_>, tape: &Tape) -> Result<Self, MergeFailure> {
-        let settings = Settings { origin: 0, ..settings };
+        let settings = Settings { site: 0, ..settings };
         let told = match tape.digits()? {
             24 => told::<f32>(&Policy::new(catalog, settings)?, tape),
             _ => told::<f64>(&Policy::new(catalog, settings)?, tape),
@@ -134,7 +134,7 @@ impl Place {
         settings: Settings<'_>,
         read: &device::Tape,
     ) -> Result<Self, MergeFailure> {
-        let settings = Settings { origin: read.hello.origin, ..settings };
+        let settings = Settings { site: read.hello.site, ..settings };
         let base = Policy::<T>::new(catalog, settings)?;
         let tape = read.tape();
         let (telling, life) = if read.prior.is_empty() {
@@ -152,8 +152,8 @@ impl Place {
 
     /// The number of the place.
     #[must_use]
-    pub const fn origin(&self) -> u32 {
-        self.0.origin
+    pub const fn site(&self) -> u32 {
+        self.0.site
     }
 
     /// How often the user had been forgotten.
@@ -317,7 +317,7 @@ pub fn merge<T: Scalar>(
 
 impl<T> Home<'_, T> {
     fn known_of(&self, telling: &JournalDigest) -> u32 {
-        if telling.origin == self.telling.origin { u32::MAX } else { self.telling.known_of(telling.origin) }
+        if telling.site == self.telling.site { u32::MAX } else { self.telling.known_of(telling.site) }
     }
 }
 

@@ -275,7 +275,7 @@ pub struct Question {
     /// The incarnation; the last one that has the round if it is left out.
     pub incarnation: Option<u32>,
     /// The place; the journal's own if it is left out.
-    pub origin: Option<u32>,
+    pub site: Option<u32>,
     /// The round.
     pub round: u32,
     /// Another action.
@@ -328,7 +328,7 @@ pub fn replay_under<T: Scalar>(
 ) -> Result<Replay, ReplayError> {
     // What expired is in the journal, whatever the deadlines were, and so is the place.
     let (catalog, settings) = (policy.catalog(), *policy.settings());
-    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, origin: 0, ..settings };
+    let settings = Settings { deadline: Deadline::None, expiry: Expiry::Nothing, site: 0, ..settings };
     let policy = Policy::with_prior(catalog, settings, *policy.prior()).map_err(ReplayError::Settings)?;
     let mut life = tape.begin(&policy)?;
     let mut replay = Replay {
@@ -348,7 +348,7 @@ pub fn replay_under<T: Scalar>(
     for index in 0..tape.events.len() {
         let event = tape.event(catalog, index)?;
         let state = |error| ReplayError::State { index, error };
-        if let Event::Decision { round, action, baseline, context, at, ref coins } = event {
+        if let Event::Decision { round, action, baseline, context, time: at, ref coins } = event {
             replay.decisions += 1;
             // A journal that does not say so shows it, if the action's own default was another.
             let own = policy.baseline(&context, action, None).to_f64();
@@ -375,7 +375,7 @@ pub fn replay_under<T: Scalar>(
         user.check(&event).map_err(state)?.apply();
         if let (Event::Decision { round, .. }, Some(question)) = (&event, question)
             && *round == question.round
-            && question.origin.is_none_or(|origin| origin == user.state().origin())
+            && question.site.is_none_or(|site| site == user.state().site())
             && question.incarnation.is_none_or(|incarnation| incarnation == user.state().incarnation())
         {
             let explained = user.explain(user.id(*round), None, question.other);

@@ -111,7 +111,7 @@ pub struct SettingsArguments {
     /// Number of this place, one of several that decide for the same user, from 0 to 4294967295: part of decision ids and draws, so
     /// that their journals can be merged. New users get it with their first decision. Default 0.
     #[arg(long, value_name = "N")]
-    pub origin: Option<u32>,
+    pub site: Option<u32>,
     /// Names the code that makes contexts; state learned under one name is refused under another. Default empty.
     #[arg(long, value_name = "NAME")]
     pub context_adapter: Option<String>,
@@ -232,7 +232,7 @@ impl SettingsArguments {
         set(&mut settings.deadline, self.deadline);
         set(&mut settings.expiry, self.expiry);
         set(&mut settings.seed, self.seed);
-        set(&mut settings.origin, self.origin);
+        set(&mut settings.site, self.site);
         settings.prior_radius = self.prior_radius.or(settings.prior_radius);
         settings.noise_proxy = self.noise_proxy.or(settings.noise_proxy);
         settings.exploration = match (self.optimism, self.nu, self.delta) {
@@ -358,7 +358,7 @@ pub fn write(settings: &Settings<'_>, catalog: &Catalog<'_>) -> String {
         Some(("expiry", quoted(&teaches))),
         kept.map(|kept| ("retained", kept)),
         Some(("seed", settings.seed.to_string())),
-        (settings.origin != 0).then(|| ("origin", settings.origin.to_string())),
+        (settings.site != 0).then(|| ("site", settings.site.to_string())),
         Some(("context_adapter", quoted(settings.context_adapter))),
         Some(("feedback_adapter", quoted(settings.feedback_adapter))),
     ];

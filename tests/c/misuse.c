@@ -204,7 +204,7 @@ static void rounds(void)
     EXPECT(fable_feedback(user, &id, 0.5), FABLE_ERR_UNKNOWN_DECISION);
     id = decision.id, id.round = 2;
     EXPECT(fable_feedback(user, &id, 0.5), FABLE_ERR_UNKNOWN_DECISION);
-    id = decision.id, id.origin = 3;
+    id = decision.id, id.site = 3;
     EXPECT(fable_feedback(user, &id, 0.5), FABLE_ERR_DECIDED_ELSEWHERE);
 
     fable_explanation why;

@@ -223,7 +223,7 @@ export interface Settings {
   /** Names of `Catalog.blocks`. */
   retained?: readonly string[];
   seed?: number | bigint;
-  origin?: number;
+  site?: number;
   context_adapter?: string;
   feedback_adapter?: string;
 }

@@ -147,7 +147,7 @@ export class Names {
     const { blocks } = this;
     writer.maybe(given.retained, (names) => writer.list(items("retained", names), (name) => writer.byte(position("block", blocks, name))));
     whole("seed", 2n ** 64n - 1n);
-    whole("origin");
+    whole("site");
     writer.text("context_adapter", given.context_adapter ?? "").text("feedback_adapter", given.feedback_adapter ?? "");
     return writer.count(prior?.length ?? 0).raw(prior ?? []).bytes;
   }
@@ -156,5 +156,5 @@ export class Names {
 const STATEMENT = ["prefer", "over", "when", "direction", "response", "precision"];
 const SETTINGS = [
   "noise_variance", "precision_per_feature", "base_precision", "cost_weight", "optimism", "nu", "delta", "scale", "half_life", "on_change", "alpha",
-  "prior_radius", "noise_proxy", "probe", "min_evidence", "deadline", "expiry", "retained", "seed", "origin", "context_adapter", "feedback_adapter",
+  "prior_radius", "noise_proxy", "probe", "min_evidence", "deadline", "expiry", "retained", "seed", "site", "context_adapter", "feedback_adapter",
 ];

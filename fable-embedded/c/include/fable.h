@@ -308,7 +308,7 @@ typedef struct fable_settings {
     uint32_t half_life;   /* 0: nothing fades */
     uint32_t min_evidence;
     uint32_t deadline;
-    uint32_t origin;
+    uint32_t site;
     uint8_t exploration; /* FABLE_DRAW, FABLE_THEOREM, FABLE_OPTIMISTIC */
     uint8_t scale;
     uint8_t on_change;
@@ -494,7 +494,7 @@ typedef struct fable_request {
 typedef struct fable_decision_id {
     uint64_t user;
     uint32_t incarnation;
-    uint32_t origin;
+    uint32_t site;
     uint32_t round;
 } fable_decision_id;
 

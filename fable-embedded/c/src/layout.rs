@@ -125,7 +125,7 @@ structures! {
         half_life: u32,
         min_evidence: u32,
         deadline: u32,
-        origin: u32,
+        site: u32,
         exploration: u8,
         scale: u8,
         on_change: u8,
@@ -171,7 +171,7 @@ structures! {
     DecisionId = "fable_decision_id" {
         user: u64,
         incarnation: u32,
-        origin: u32,
+        site: u32,
         round: u32,
     }
     Decision = "fable_decision" {

@@ -101,7 +101,7 @@ impl<T: Scalar> Crowd<T> {
                 None => learner.start(policy, user_hash(name))?,
                 Some(snapshots) => learner.restore(policy, snapshots.get(row).map_or(&[], Vec::as_slice))?,
             }
-            if learner.user() != user_hash(name) {
+            if learner.state().user() != user_hash(name) {
                 return Err(Fault::Here(
                     "foreign",
                     format!("row {row}: the snapshot is of another user than '{name}'"),
@@ -132,12 +132,15 @@ impl<T: Scalar> Crowd<T> {
     ) -> Answer<(Vec<Row>, Option<Vec<f64>>)> {
         let Self { learners, workspace } = self;
         for (row, (user, asked)) in who.iter().zip(asked).enumerate() {
-            let user = learners.get_mut(*user).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
+            let user = learners.get_mut(*user).ok_or(UserError::UnknownAction)?.bind(policy, workspace)?;
             let request = Request::new(&asked.context, &asked.feasible);
             user.narrow(&request).map_err(|error| {
-                at_row(row, refuse_decision(policy.catalog(), error, &request, user.wishes()))
+                at_row(row, refuse_decision(policy.catalog(), error, &request, user.user_rules()))
             })?;
-            user.rounds().checked_add(who.len() as u32).ok_or_else(|| at_row(row, UserError::Exhausted))?;
+            user.state()
+                .rounds()
+                .checked_add(who.len() as u32)
+                .ok_or_else(|| at_row(row, UserError::Exhausted))?;
         }
         let (actions, exact) = (policy.catalog().actions(), knows_chances(policy.settings()));
         let mut chances = vec![0.0; if exact || draws.is_some() { actions } else { 0 }];
@@ -145,7 +148,7 @@ impl<T: Scalar> Crowd<T> {
             (Vec::with_capacity(who.len()), draws.map(|_| Vec::with_capacity(who.len() * actions)));
         for (row, (index, asked)) in who.iter().zip(asked).enumerate() {
             let mut user =
-                learners.get_mut(*index).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
+                learners.get_mut(*index).ok_or(UserError::UnknownAction)?.bind(policy, workspace)?;
             let mut command = Command::decide(Request::new(&asked.context, &asked.feasible)).scored();
             if !chances.is_empty() {
                 command = command.with_propensities(draws.unwrap_or(0), &mut chances);
@@ -159,7 +162,7 @@ impl<T: Scalar> Crowd<T> {
             if let Some(all) = &mut all {
                 all.extend_from_slice(&chances);
             }
-            let feasible = user.permissions().len();
+            let feasible = user.state().permissions().len();
             rows.push(Row {
                 who: *index,
                 id: decision.id,
@@ -179,7 +182,7 @@ impl<T: Scalar> Crowd<T> {
         let mut seen = HashSet::with_capacity(rewards.len());
         for Reward { row, who, id, number, weight } in rewards {
             let mut user =
-                learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
+                learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.bind(policy, workspace)?;
             // A step that is not applied has not happened.
             let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.next(&mut command).map_err(|error| at_row(*row, error))?;
@@ -189,7 +192,7 @@ impl<T: Scalar> Crowd<T> {
         }
         for Reward { row, who, id, number, weight } in rewards {
             let mut user =
-                learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.with(policy, workspace)?;
+                learners.get_mut(*who).ok_or(UserError::UnknownDecision)?.bind(policy, workspace)?;
             let mut command = Command::feedback(*id, *number).weighted(*weight).at(at);
             user.run(&mut command).map_err(|error| at_row(*row, error))?;
         }
@@ -207,7 +210,7 @@ impl<T: Scalar> Crowd<T> {
         let mut best = Vec::with_capacity(who.len());
         for (row, (index, asked)) in who.iter().zip(asked).enumerate() {
             let mut user =
-                learners.get_mut(*index).ok_or(UserError::UnknownAction)?.with(policy, workspace)?;
+                learners.get_mut(*index).ok_or(UserError::UnknownAction)?.bind(policy, workspace)?;
             let request = Request::new(&asked.context, &asked.feasible);
             let (action, score) = user.recommend(&request).map_err(|error| at_row(row, error))?;
             best.push((action, score.to_f64()));

@@ -17,8 +17,8 @@ pub struct Life<T> {
 }
 
 impl<T: Scalar> Life<T> {
-    /// A vacant life.
-    fn vacant(policy: &Policy<'_, T>) -> Self {
+    /// Memory without a user.
+    fn new(policy: &Policy<'_, T>) -> Self {
         Self {
             learner: HostLearner::for_policy(policy),
             workspace: vec![T::ZERO; policy.catalog().workspace_len()],
@@ -39,8 +39,8 @@ pub enum Lives {
 }
 
 impl Lives {
-    /// A life of nobody yet.
-    pub fn vacant(held: &Held) -> Self {
+    /// Memory without a user.
+    pub fn new(held: &Held) -> Self {
         match held {
             Held::F32(held) => Self::F32(Box::new(Life::new(held.borrow_dependent()))),
             Held::F64(held) => Self::F64(Box::new(Life::new(held.borrow_dependent()))),
@@ -124,7 +124,7 @@ pub fn decide<T: Scalar>(user: &mut User<'_, T>, request: Request<'_>, draws: Op
         command = command.with_propensities(draws.unwrap_or(0), propensities);
     }
     if let Err(error) = user.run(&mut command) {
-        return Err(refuse_decision(user.policy().catalog(), error, &request, user.wishes()).into());
+        return Err(refuse_decision(user.policy().catalog(), error, &request, user.user_rules()).into());
     }
     let made = command.decision(user).zip(command.scores());
     drop(command);
@@ -134,7 +134,7 @@ pub fn decide<T: Scalar>(user: &mut User<'_, T>, request: Request<'_>, draws: Op
     Ok(Made {
         decision,
         scores,
-        feasible: user.permissions().len(),
+        feasible: user.state().permissions().len(),
         probes: user.coins(decision.id).collect(),
         propensity: own,
         propensities: propensities.filter(|_| draws.is_some()),

@@ -129,7 +129,7 @@ fn arguments(given: Option<&Bound<'_, PyDict>>) -> Answer<SettingsArguments> {
             "noise_proxy" => arguments.noise_proxy = real()?,
             "probe" => arguments.probe = real()?,
             "min_evidence" => arguments.min_evidence = count()?,
-            "origin" => arguments.origin = count()?,
+            "site" => arguments.site = count()?,
             "seed" => arguments.seed = Some(whole(&value, "seed", u64::MAX)?),
             "half_life" if value.extract::<i64>().is_ok() => {
                 texts.insert(

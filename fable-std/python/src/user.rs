@@ -99,7 +99,7 @@ impl User {
         let bytes = snapshot.cast::<PyBytes>().map_err(|_| Fault::kind("a snapshot is bytes"))?.as_bytes();
         let held = &policy.get().held;
         let mut lives = py.detach(|| Lives::restore(held, bytes))?;
-        let whose: Answer<u64> = with_user!(held, &mut lives, user => Ok(user.user()));
+        let whose: Answer<u64> = with_user!(held, &mut lives, user => Ok(user.state().user()));
         if whose? != user_hash(&name) {
             return Err(Fault::Here("foreign", format!("the snapshot is of another user than '{name}'")));
         }
@@ -132,13 +132,16 @@ impl User {
     /// Decisions made.
     #[getter]
     fn rounds(&self, py: Python<'_>) -> Answer<u32> {
-        self.away(py, |policy, lives| with_user!(&policy.held, lives, user => Ok(user.rounds())))
+        self.away(py, |policy, lives| with_user!(&policy.held, lives, user => Ok(user.state().rounds())))
     }
 
     /// Rewards learned.
     #[getter]
     fn observations(&self, py: Python<'_>) -> Answer<u32> {
-        self.away(py, |policy, lives| with_user!(&policy.held, lives, user => Ok(user.observations())))
+        self.away(
+            py,
+            |policy, lives| with_user!(&policy.held, lives, user => Ok(user.state().observations())),
+        )
     }
 
     /// Chooses an action and remembers it until its reward comes.
@@ -166,7 +169,7 @@ impl User {
         let (defaults, draws, at) = (catalog.read_defaults(defaults)?, draws(propensities)?, time(at)?);
         let made = self.away(py, |policy, lives| {
             let request =
-                Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at };
+                Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), time: at };
             with_user!(&policy.held, lives, user => life::decide(&mut user, request, draws))
         })?;
         let Made { decision, scores, feasible, probes, propensity, propensities } = made;
@@ -197,11 +200,11 @@ impl User {
         let defaults = catalog.read_defaults(defaults)?;
         let (action, score, feasible) = self.away(py, |policy, lives| {
             let request =
-                Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), at: 0 };
+                Request { context: &context, feasible: &feasible, defaults: defaults.as_deref(), time: 0 };
             with_user!(&policy.held, lives, user => {
                 let left = user.narrow(&request)?.len();
                 let (action, score) = user.recommend(&request)?;
-                Ok((action, fable_core::Number::to_f64(score), left))
+                Ok((action, in_double(score), left))
             })
         })?;
         Ok(Recommendation { catalog: policy.catalog.clone_ref(py), action, score, feasible })
@@ -223,7 +226,7 @@ impl User {
         self.away(py, |policy, lives| {
             with_user!(&policy.held, lives, user => {
                 user.run(&mut Command::feedback(id, reward).weighted(weight).at(at))?;
-                Ok(user.observations())
+                Ok(user.state().observations())
             })
         })
     }
@@ -254,7 +257,7 @@ impl User {
             with_user!(&policy.held, lives, user => {
                 let command = Command::observe(&context, action, reward).with_defaults(defaults.as_deref());
                 user.run(&mut command.weighted(weight).at(at))?;
-                Ok(user.observations())
+                Ok(user.state().observations())
             })
         })
     }
@@ -392,4 +395,9 @@ impl User {
         let (rounds, observations) = (self.rounds(py)?, self.observations(py)?);
         Ok(format!("<fable.User {:?}: {rounds} rounds, {observations} rewards>", self.name))
     }
+}
+
+/// A score in double precision.
+fn in_double<T: fable_core::Scalar>(score: T) -> f64 {
+    score.to_f64()
 }

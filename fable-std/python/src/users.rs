@@ -206,11 +206,13 @@ impl Users {
     fn rounds<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyArray1<i64>>> {
         let rounds = self.away(py, |_, crowds| {
             Ok(match crowds {
-                Crowds::F32(crowd) => {
-                    crowd.learners.iter().map(|learner| i64::from(learner.rounds())).collect::<Vec<_>>()
-                }
+                Crowds::F32(crowd) => crowd
+                    .learners
+                    .iter()
+                    .map(|learner| i64::from(learner.state().rounds()))
+                    .collect::<Vec<_>>(),
                 Crowds::F64(crowd) => {
-                    crowd.learners.iter().map(|learner| i64::from(learner.rounds())).collect()
+                    crowd.learners.iter().map(|learner| i64::from(learner.state().rounds())).collect()
                 }
             })
         })?;
@@ -222,11 +224,13 @@ impl Users {
     fn observations<'py>(&self, py: Python<'py>) -> Answer<Bound<'py, PyArray1<i64>>> {
         let rewards = self.away(py, |_, crowds| {
             Ok(match crowds {
-                Crowds::F32(crowd) => {
-                    crowd.learners.iter().map(|learner| i64::from(learner.observations())).collect::<Vec<_>>()
-                }
+                Crowds::F32(crowd) => crowd
+                    .learners
+                    .iter()
+                    .map(|learner| i64::from(learner.state().observations()))
+                    .collect::<Vec<_>>(),
                 Crowds::F64(crowd) => {
-                    crowd.learners.iter().map(|learner| i64::from(learner.observations())).collect()
+                    crowd.learners.iter().map(|learner| i64::from(learner.state().observations())).collect()
                 }
             })
         })?;

@@ -67,7 +67,7 @@ def test_every_setting_is_a_keyword(agent):
         "expiry": "impute=-0.5",
         "retained": ["memory", "tool"],
         "seed": 2**64 - 1,
-        "origin": 3,
+        "site": 3,
         "context_adapter": "mine",
         "feedback_adapter": "also mine",
     }

@@ -88,9 +88,9 @@ impl<'p> Person<'p> {
     /// The last decision, if there is one.
     pub(super) fn last(&self) -> Option<DecisionId> {
         let state = self.state();
-        let (user, incarnation, origin, round) =
-            (state.user(), state.incarnation(), state.origin(), state.rounds());
-        let id = DecisionId { user, incarnation, origin, round };
+        let (user, incarnation, site, round) =
+            (state.user(), state.incarnation(), state.site(), state.rounds());
+        let id = DecisionId { user, incarnation, site, round };
         (id.round > 0).then_some(id)
     }
 

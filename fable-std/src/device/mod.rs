@@ -199,7 +199,7 @@ impl<P: Read + Write> Device<P> {
             ring: 0,
             user: 0,
             incarnation: 0,
-            origin: 0,
+            site: 0,
             rounds: 0,
             observations: 0,
         };
@@ -312,7 +312,10 @@ impl<P: Read + Write> Device<P> {
         at: u32,
     ) -> Result<(Decision, Vec<ProbeOutcome>), DeviceError> {
         match self
-            .ask(&Request::Decide { context: WireContext::new(context), at }, &terms(feasible, defaults))?
+            .ask(
+                &Request::Decide { context: WireContext::new(context), time: at },
+                &terms(feasible, defaults),
+            )?
             .0
         {
             Reply::Decided { round: round @ 1.., action, baseline, probes } => {
@@ -320,7 +323,7 @@ impl<P: Read + Write> Device<P> {
                 let id = DecisionId {
                     user: self.hello.user,
                     incarnation: self.hello.incarnation,
-                    origin: self.hello.origin,
+                    site: self.hello.site,
                     round,
                 };
                 Ok((Decision { id, action: Action(action), baseline }, probes.to_vec()))
@@ -361,7 +364,7 @@ impl<P: Read + Write> Device<P> {
     ) -> Result<u32, DeviceError> {
         self.own(id)?;
         self.count(
-            &Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight, now },
+            &Request::Feedback { incarnation: id.incarnation, round: id.round, reward, weight, time: now },
             &[],
         )
     }
@@ -512,7 +515,7 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request.
     pub fn promote(&mut self, at: u32) -> Result<u32, DeviceError> {
-        self.count(&Request::Promote { at }, &[])
+        self.count(&Request::Promote { time: at }, &[])
     }
 
     /// Ends the wait of every decision whose deadline has passed; how many there were.
@@ -520,7 +523,7 @@ impl<P: Read + Write> Device<P> {
     /// # Errors
     /// As for every request.
     pub fn expire(&mut self, now: u32) -> Result<u32, DeviceError> {
-        self.count(&Request::Expire { now }, &[])
+        self.count(&Request::Expire { time: now }, &[])
     }
 
     /// Counts.
@@ -675,7 +678,7 @@ impl<P: Read + Write> Device<P> {
         let refused = |error: fable_core::UserError| Err(DeviceError::Refused(error.into()));
         if id.user != self.hello.user {
             refused(fable_core::UserError::UnknownDecision)
-        } else if id.origin != self.hello.origin {
+        } else if id.site != self.hello.site {
             refused(fable_core::UserError::DecidedElsewhere)
         } else {
             Ok(())

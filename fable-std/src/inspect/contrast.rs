@@ -153,7 +153,7 @@ fn report<T: Scalar>(
     let promotion = promotion.map(|(promotion, standing)| {
         let (sentence, standing) = (wording::promotion(catalog, &promotion), wording::standing(standing));
         let (by, provenance) = (wording::certifier(promotion.by), wording::provenance(&promotion));
-        let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = promotion;
+        let Promotion { verdict, valid, round, time: at, evidence, lower, upper, .. } = promotion;
         let (verdict, lower, upper) = (verdict.sign(), f64::from(lower), f64::from(upper));
         PromotionReport {
             sentence,

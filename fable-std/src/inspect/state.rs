@@ -28,7 +28,7 @@ pub struct StateReport {
     /// How often the user was forgotten.
     pub incarnation: u32,
     /// The place that decides.
-    pub origin: u32,
+    pub site: u32,
     /// Other places that the user was merged from, and how many events of each are known.
     pub merged: Vec<(u32, u32)>,
     /// Decisions made.
@@ -150,7 +150,7 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         numeric_revision: NUMERIC_REVISION,
         user: format!("{:016x}", user.state().user()),
         incarnation: user.state().incarnation(),
-        origin: user.place(),
+        site: user.place(),
         merged: user.state().merged().collect(),
         rounds: user.state().rounds(),
         rewards: user.state().observations(),

@@ -233,7 +233,7 @@ fn mistakes_are_told_with_their_place() {
 }
 
 fn id(round: u32) -> DecisionId {
-    DecisionId { user: 7, incarnation: 0, origin: 0, round }
+    DecisionId { user: 7, incarnation: 0, site: 0, round }
 }
 
 #[test]

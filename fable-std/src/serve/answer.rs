@@ -402,7 +402,7 @@ impl<'w> Promoted<'w> {
         trial: Trial,
     ) -> Self {
         let sentence = wording::promotion(catalog, promotion);
-        let Promotion { verdict, valid, round, at, evidence, lower, upper, .. } = *promotion;
+        let Promotion { verdict, valid, round, time: at, evidence, lower, upper, .. } = *promotion;
         let (standing, by) = (wording::standing(standing), wording::certifier(promotion.by));
         let (lower, upper) = (f64::from(lower), f64::from(upper));
         let (verdict, trial) = (verdict.sign(), trial.into());

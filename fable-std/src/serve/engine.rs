@@ -120,7 +120,7 @@ impl<'p, T: Scalar> Engine<'p, T> {
                 Ok(Answer::Accepted { accepted: statements.len() })
             }
             Op::Decide { user, context, feasible, defaults, propensities, at } => {
-                let request = Request { context, feasible, defaults: defaults.as_deref(), at: *at };
+                let request = Request { context, feasible, defaults: defaults.as_deref(), time: *at };
                 let labels = self.labels;
                 self.named(user)?.decide(labels, request, *propensities)
             }
@@ -344,11 +344,11 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
     /// The reward of a decision as the journal has it, taken back; one from elsewhere, too, that was merged.
     fn unlearn(mut self, decision: DecisionId) -> Result<Answer<'p>, Refusal> {
         let learner = self.resident.learner();
-        let own = decision.origin == learner.state().origin();
+        let own = decision.site == learner.state().site();
         let known = if own {
             decision.round <= learner.state().rounds()
         } else {
-            learner.state().known_of(decision.origin) > 0
+            learner.state().known_of(decision.site) > 0
         };
         if decision.incarnation != learner.state().incarnation() || decision.round == 0 || !known {
             return Err(UserError::UnknownDecision.into());
@@ -370,7 +370,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
         let (observation, imputed, kept, probed) = found.ok_or_else(nothing)?;
         self.run(
             &mut Command::unlearn(observation, imputed, kept, probed),
-            Note::TakesBack { origin: decision.origin, round: decision.round },
+            Note::TakesBack { site: decision.site, round: decision.round },
         )?;
         Ok(Answer::Learned { observations: self.resident.learner().state().observations(), changed: false })
     }
@@ -456,7 +456,7 @@ fn recall<'s>(
     let (mut decided, mut learned) = (None, None);
     // Rounds of the same number elsewhere are other rounds.
     let wanted = if own { decision.round } else { 0 };
-    let takes_back = Note::TakesBack { origin: decision.origin, round: decision.round };
+    let takes_back = Note::TakesBack { site: decision.site, round: decision.round };
     let probed_by = |coins: &[Probe]| {
         let mut probed = ContrastSet::EMPTY;
         for coin in coins {
@@ -480,7 +480,7 @@ fn recall<'s>(
                 learned = Some((reward, 1.0, true, 1.0))
             }
             Event::Unlearn { .. } if entry.note == takes_back => learned = None,
-            Event::Remote(told) if told.origin == decision.origin => match told.deed {
+            Event::Remote(told) if told.site == decision.site => match told.deed {
                 RemoteChange::Reward { round, observation, imputed, coins } if round == decision.round => {
                     decided = Some((observation, probed_by(&coins)));
                     learned = Some((observation.reward, observation.weight, imputed, 1.0));

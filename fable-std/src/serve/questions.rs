@@ -96,7 +96,7 @@ impl Labels {
     ) -> Result<Option<Answer<'_>>, Refusal> {
         Ok(Some(match op {
             Op::Recommend { context, feasible, defaults, .. } => {
-                let request = Request { context, feasible, defaults: defaults.as_deref(), at: 0 };
+                let request = Request { context, feasible, defaults: defaults.as_deref(), time: 0 };
                 let left = user.narrow(&request)?.len();
                 let (action, score) = user.recommend(&request)?;
                 Answer::Recommended(self.recommended(action, score.to_f64(), left))

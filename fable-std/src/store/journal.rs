@@ -29,7 +29,7 @@ pub enum Note {
     /// An unlearning takes back the reward of this decision.
     TakesBack {
         /// Where it was made.
-        origin: u32,
+        site: u32,
         /// Its round there.
         round: u32,
     },
@@ -53,17 +53,17 @@ impl Entry<'_> {
     pub fn push(&self, out: &mut Vec<u8>) {
         let flag = match self.note {
             Note::None => 0,
-            Note::TakesBack { origin: 0, .. } => TAKES_BACK,
+            Note::TakesBack { site: 0, .. } => TAKES_BACK,
             Note::TakesBack { .. } => TAKES_BACK | ELSEWHERE,
             Note::WithDefaults => WITH_DEFAULTS,
             Note::Woven => WOVEN,
         };
         out.extend_from_slice(&(self.record.len() as u16 | flag).to_le_bytes());
         out.extend_from_slice(self.record);
-        if let Note::TakesBack { origin, round } = self.note {
+        if let Note::TakesBack { site, round } = self.note {
             out.extend_from_slice(&round.to_le_bytes());
-            if origin != 0 {
-                out.extend_from_slice(&origin.to_le_bytes());
+            if site != 0 {
+                out.extend_from_slice(&site.to_le_bytes());
             }
         }
     }
@@ -102,10 +102,10 @@ impl<'b> Entries<'b> {
             0 => Note::None,
             WITH_DEFAULTS => Note::WithDefaults,
             WOVEN => Note::Woven,
-            TAKES_BACK => Note::TakesBack { origin: 0, round: number()? },
+            TAKES_BACK => Note::TakesBack { site: 0, round: number()? },
             TAKES_BACK_THERE => {
                 let round = number()?;
-                Note::TakesBack { origin: number().filter(|origin| *origin != 0)?, round }
+                Note::TakesBack { site: number().filter(|site| *site != 0)?, round }
             }
             _ => return None,
         };
@@ -187,10 +187,10 @@ mod tests {
     fn entries_come_back_and_half_ones_are_found() {
         let entries = [
             Entry { record: &[1, 2, 3], note: Note::None },
-            Entry { record: &[8], note: Note::TakesBack { origin: 0, round: 7 } },
-            Entry { record: &[9; MAX_ELSEWHERE_LEN], note: Note::TakesBack { origin: 0, round: u32::MAX } },
+            Entry { record: &[8], note: Note::TakesBack { site: 0, round: 7 } },
+            Entry { record: &[9; MAX_ELSEWHERE_LEN], note: Note::TakesBack { site: 0, round: u32::MAX } },
             Entry { record: &[4], note: Note::WithDefaults },
-            Entry { record: &[5], note: Note::TakesBack { origin: 3, round: 9 } },
+            Entry { record: &[5], note: Note::TakesBack { site: 3, round: 9 } },
             Entry { record: &[6], note: Note::Woven },
         ];
         let mut segment = Segment { first: 5, ..Segment::default() };

@@ -178,12 +178,12 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     for (wanted, set) in [(None, &feasible), (Some(&all), &all)] {
         for (given, defaults) in [(None, None), (Some(&own[..]), Some(&doubled[..]))] {
             let (action, score) =
-                plain.recommend(&Wanted { context: &context, feasible: set, defaults, at: 0 }).unwrap();
+                plain.recommend(&Wanted { context: &context, feasible: set, defaults, time: 0 }).unwrap();
             assert_eq!(device.recommend(&context, wanted, given).unwrap(), (action, f64::from(score)));
         }
     }
     assert_eq!(device.statistics().unwrap().rounds, rounds);
-    let wanted = Wanted { context: &context, feasible: &all, defaults: Some(&doubled), at: 20 };
+    let wanted = Wanted { context: &context, feasible: &all, defaults: Some(&doubled), time: 20 };
     let here = plain.decide(&wanted).unwrap();
     assert_eq!(device.decide_against(&context, Some(&all), Some(&own), 20).unwrap().0, here);
     assert_ne!(here.baseline, f64::from(policy.baseline(&context, here.action, None)));

@@ -129,7 +129,7 @@ fn replayed(store: &dyn Store, settings: Settings<'static>) -> Replay {
 }
 
 const HOME: Settings<'static> = Settings { seed: 3, probe: 0.5, ..Settings::DEFAULT };
-const BOARD: Settings<'static> = Settings { origin: 1, ..HOME };
+const BOARD: Settings<'static> = Settings { site: 1, ..HOME };
 
 #[test]
 fn what_a_device_learned_is_appended_once() {
@@ -157,7 +157,7 @@ fn what_a_device_learned_is_appended_once() {
     drop(store);
 
     // Round 5 of both: each is taken back once, and is another one.
-    assert_eq!((home[4].round, away[4].origin), (5, 1));
+    assert_eq!((home[4].round, away[4].site), (5, 1));
     let (here, elsewhere) = (home[4], DecisionId { round: 5, ..away[4] });
     assert_ne!(here, elsewhere);
     let lines = [elsewhere, elsewhere, here, here]
@@ -187,7 +187,7 @@ fn with_fading_the_journal_begins_anew_by_time() {
     const FADING: Settings<'static> = Settings { half_life: Some(12), ..HOME };
     let policy = Policy::<f64>::new(&TAU2, FADING).unwrap();
     let store = FileStore::in_memory(&Identity::new(&policy)).unwrap();
-    let address = board(Settings { origin: 1, ..FADING }, user_hash("ana"), 1000);
+    let address = board(Settings { site: 1, ..FADING }, user_hash("ana"), 1000);
     let (mut clock, mut there) = (0, 1);
     let mut rewards = 0;
     for (part, rounds) in (1..).zip([(25, 30), (15, 12), (5, 4)]) {
@@ -220,16 +220,16 @@ fn what_is_missing_or_does_not_belong_is_refused_and_nothing_changes() {
     let refused = |settings: Settings<'static>, user: &str, room: usize, rounds: u32| {
         let address = board(settings, user_hash(user), room);
         use_device(&address, rounds, &mut 0);
-        match sync(&store, &policy, "ana", &[place(&address, Settings { origin: 0, ..settings })]) {
+        match sync(&store, &policy, "ana", &[place(&address, Settings { site: 0, ..settings })]) {
             Err(MergeFailure::Merge(error)) => error,
             other => panic!("{other:?}"),
         }
     };
     let missing = refused(BOARD, "ana", 30, 40);
-    assert!(matches!(missing, MergeError::Missing { origin: 1, events: 30.. }), "{missing:?}");
+    assert!(matches!(missing, MergeError::Missing { site: 1, events: 30.. }), "{missing:?}");
     assert!(missing.to_string().contains("events of site 1 are missing"), "{missing}");
     assert_eq!(refused(BOARD, "ben", 1000, 5), MergeError::User);
-    assert_eq!(refused(HOME, "ana", 1000, 5), MergeError::Origin(0));
+    assert_eq!(refused(HOME, "ana", 1000, 5), MergeError::Site(0));
     assert_eq!(refused(Settings { noise_variance: 0.5, ..BOARD }, "ana", 1000, 5), MergeError::Policy);
     assert_eq!(transfer::export(&store, "ana").unwrap(), before);
     // A second device with the number of the first.
@@ -238,7 +238,7 @@ fn what_is_missing_or_does_not_belong_is_refused_and_nothing_changes() {
     use_device(&second, 10, &mut 50);
     sync(&store, &policy, "ana", &[place(&first, HOME)]).unwrap();
     let error = sync(&store, &policy, "ana", &[place(&second, HOME)]).unwrap_err();
-    assert!(matches!(error, MergeFailure::Merge(MergeError::Origin(1))), "{error:?}");
+    assert!(matches!(error, MergeFailure::Merge(MergeError::Site(1))), "{error:?}");
 }
 
 fn fable(arguments: &[&str]) -> Output {
@@ -261,22 +261,22 @@ fn the_commands_do_it_for_a_person() {
     let file = |name| path(folder.path(), name);
     let (home, office) = (file("home.fable"), file("office.fable"));
     // Two services with numbers of their own, and a board that belongs to whoever holds it.
-    for (store, settings) in [(&home, HOME), (&office, Settings { origin: 2, ..HOME })] {
+    for (store, settings) in [(&home, HOME), (&office, Settings { site: 2, ..HOME })] {
         let policy = Policy::<f64>::new(&TAU2, settings).unwrap();
         let store = FileStore::open(Path::new(store), &Identity::new(&policy)).unwrap();
         use_store(&store, &policy, 12, &mut 0);
         let mut writes = Writes::default();
-        writes.remember(user_hash("ana"), Exchange::new("Where am I?", "At a place.", 9 - settings.origin));
+        writes.remember(user_hash("ana"), Exchange::new("Where am I?", "At a place.", 9 - settings.site));
         store.commit(writes, true).unwrap();
     }
     let address = board(HOME, 0xdead_beef, 1000);
     let flags = ["--store", &home, "--user", "ana", "--probe", "0.5"];
     let device =
         |what: &str, more: &[&str]| fable(&[&["device", "--tcp", &address, what], &flags[..], more].concat());
-    let joined = device("join", &["--origin", "7"]);
+    let joined = device("join", &["--site", "7"]);
     assert!(joined.status.success(), "{joined:?}");
     use_device(&address, 8, &mut 0);
-    assert_eq!(device("join", &["--origin", "8"]).status.code(), Some(3));
+    assert_eq!(device("join", &["--site", "8"]).status.code(), Some(3));
     let synchronized = device("sync", &[]);
     assert_eq!(
         String::from_utf8(synchronized.stdout).unwrap(),
@@ -330,7 +330,7 @@ fn a_device_gets_the_rules_of_the_store() {
     let board = |what: &[&str]| text(&[&["device", "--tcp", &address], what].concat());
     let rules = |more: &[&str]| text(&[&["rules", &home, "ana", "--probe", "0.5"], more].concat());
     rules(&["--forbid", "tool=verify", "--words", "I never check"]);
-    device("join", &["--origin", "7"]);
+    device("join", &["--site", "7"]);
     assert_eq!(board(&["rules"]), "rule         never tool=verify\nlayer        on\nmemory       not said\n");
     use_device(&address, 8, &mut 0);
     let decided = || {

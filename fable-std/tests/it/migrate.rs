@@ -107,7 +107,7 @@ fn decide(name: &str) -> String {
 }
 
 fn decision(name: &str, round: u32) -> String {
-    fable_core::DecisionId { user: user_hash(name), incarnation: 0, origin: 0, round }.to_string()
+    fable_core::DecisionId { user: user_hash(name), incarnation: 0, site: 0, round }.to_string()
 }
 
 /// The bits of a user of a store under a policy.

@@ -26,7 +26,7 @@ fn lines(users: u32) -> String {
     let mut lines = String::new();
     for user in 0..users {
         let name = format!("user{user}");
-        let id = |round| DecisionId { user: user_hash(&name), incarnation: 0, origin: 0, round };
+        let id = |round| DecisionId { user: user_hash(&name), incarnation: 0, site: 0, round };
         let _ = writeln!(
             lines,
             r#"{{"op":"onboard","user":"{name}","statements":[{{"prefer":{{"style":"concise"}},"response":1.0,"precision":2.0}}]}}"#

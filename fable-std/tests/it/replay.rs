@@ -183,12 +183,12 @@ fn an_old_decision_is_explained_as_it_was() {
         woven: Vec::new(),
     };
     for (round, then) in (1..).zip(&then) {
-        let question = Question { incarnation: None, origin: None, round, other: None };
+        let question = Question { incarnation: None, site: None, round, other: None };
         let played = replay_and_explain(&TAU2, SETTINGS, &tape, Some(question)).unwrap();
         assert_eq!(played.explanation.unwrap().as_ref(), Ok(then));
     }
     assert!(then[0] != then[11]);
-    let missing = Question { incarnation: None, origin: None, round: 13, other: None };
+    let missing = Question { incarnation: None, site: None, round: 13, other: None };
     assert_eq!(replay_and_explain(&TAU2, SETTINGS, &tape, Some(missing)).unwrap().explanation, None);
 }
 

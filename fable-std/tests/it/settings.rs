@@ -76,7 +76,7 @@ fn table() -> [(&'static str, &'static str, &'static str, Settings<'static>); 25
             Settings { retained: mains, ..base },
         ),
         ("--seed", "18446744073709551615", "18446744073709551615", Settings { seed: u64::MAX, ..base }),
-        ("--origin", "4294967295", "4294967295", Settings { origin: u32::MAX, ..base }),
+        ("--site", "4294967295", "4294967295", Settings { site: u32::MAX, ..base }),
         ("--context-adapter", "mine-2", "\"mine-2\"", Settings { context_adapter: "mine-2", ..base }),
         ("--feedback-adapter", "stars", "\"stars\"", Settings { feedback_adapter: "stars", ..base }),
     ]
@@ -287,7 +287,7 @@ fn a_mistake_in_the_table_is_told_with_its_place() {
         (
             "noise-variance = 1",
             "s.toml:3:1: there is no key 'noise-variance'; did you mean 'noise_variance'? Known: noise_variance, \
-             precision_per_feature, base_precision, cost_weight, optimism, nu, delta, scale, half_life, on_change, alpha, prior_radius, noise_proxy, probe, min_evidence, deadline, expiry, retained, seed, origin, \
+             precision_per_feature, base_precision, cost_weight, optimism, nu, delta, scale, half_life, on_change, alpha, prior_radius, noise_proxy, probe, min_evidence, deadline, expiry, retained, seed, site, \
              context_adapter, feedback_adapter\n{line}\n      | ^^^^^^^^^^^^^^",
         ),
         (

@@ -112,7 +112,7 @@ impl<'p, T: Scalar, F: Factor<T>, const BORDERED: bool> Peer<'p, T, F, BORDERED>
             seed: settings.seed,
             user: 0,
             incarnation: 0,
-            origin: 0,
+            site: 0,
             round: self.round,
             purpose: Purpose::Decision,
         };

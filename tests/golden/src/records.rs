@@ -37,7 +37,7 @@ pub fn events() -> [Event; 16] {
         valid,
         by: Certifier::Ellipsoid,
         round: 512,
-        at: 77,
+        time: 77,
         evidence,
         lower: -0.5,
         upper: -0.25,
@@ -55,7 +55,7 @@ pub fn events() -> [Event; 16] {
             action: Action(179),
             baseline: 0.1,
             context,
-            at: 1_790_000_000,
+            time: 1_790_000_000,
             coins: Probes::new(),
         },
         Event::Feedback { round: 70_000, reward: -0.3, weight: 1.0 },
@@ -67,9 +67,9 @@ pub fn events() -> [Event; 16] {
         Event::Promotion(promotion),
         Event::Forget { guarantee_fingerprint: 7 },
         Event::Fade { keep: 0.5 },
-        Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, at: 0, coins },
+        Event::Decision { round: 3, action: Action(1), baseline: 0.0, context: nowhere, time: 0, coins },
         Event::Promotion(Promotion { by: Certifier::Probes, ..promotion }),
-        Event::Origin { origin: 300 },
+        Event::Site { site: 300 },
     ]
 }
 
@@ -95,6 +95,8 @@ pub const LAMP_PRIOR: &[u8] = include_bytes!("../records/lamp_f32.prior");
 
 /// A life with a statement, decisions that were rewarded, expired and still wait, an imputed reward, and a promotion.
 ///
+/// Rewards are events, which promote nothing by themselves: the promotion is the one at the end.
+///
 /// # Panics
 /// When `fable-core` refuses what the life asks for.
 pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mut impl AsMut<[f32]>) {
@@ -118,10 +120,13 @@ pub fn lamp<S: Storage<f32>>(learner: &mut Learner<f32, S, RING>, workspace: &mu
         let decision = user.decide(&request).expect("a decision");
         for light in [Action(0), Action(1)] {
             let reward = if light == Action(0) { 1.0 } else { -1.0 };
-            user.observe(&context, light, reward).expect("an observation");
+            let baseline = policy.baseline(&context, light, None).into();
+            let observation = Observation { context, action: light, baseline, reward, weight: 1.0 };
+            user.check(&Event::Observation(observation)).expect("an observation").apply();
         }
         if round % 2 == 0 {
-            user.feedback(decision.id, 0.75).expect("a waiting decision");
+            let feedback = Event::Feedback { round: decision.id.round, reward: 0.75, weight: 1.0 };
+            user.check(&feedback).expect("a waiting decision").apply();
         }
     }
     assert_eq!(user.promote(1_150), Ok(1));

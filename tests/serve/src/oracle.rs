@@ -162,7 +162,7 @@ impl<T: Scalar> Oracle<T> {
         let catalog = self.catalog();
         let feasible = Feasible::new(catalog, rules).map_err(|_| "infeasible")?;
         let life = self.life(name);
-        let request = Request { context, feasible: &feasible, defaults, at };
+        let request = Request { context, feasible: &feasible, defaults, time: at };
         // What expires before the decision, event by event on a copy; the user itself goes the direct way.
         let (mut copy, mut command) = (life.user.clone(), Command::decide(request));
         let coins = loop {
@@ -252,7 +252,7 @@ impl<T: Scalar> Oracle<T> {
             let mut only = fable_core::catalog::ActionSet::EMPTY;
             only.insert(action);
             let only = Feasible::from_set(catalog, only).unwrap();
-            let request = Request { context, feasible: &only, defaults, at: 0 };
+            let request = Request { context, feasible: &only, defaults, time: 0 };
             let (_, score) = user.recommend(&request).map_err(code)?;
             if best.is_none_or(|(_, highest)| score > highest) {
                 best = Some((action, score));
@@ -446,7 +446,7 @@ impl<T: Scalar> Oracle<T> {
             let mut entry = json!({
                 "contrast": catalog.contrasts()[usize::from(promotion.contrast)].name,
                 "verdict": promotion.verdict.sign(), "standing": standing, "sentence": sentence, "valid": promotion.valid,
-                "round": promotion.round, "at": promotion.at, "evidence": promotion.evidence, "by": by,
+                "round": promotion.round, "at": promotion.time, "evidence": promotion.evidence, "by": by,
                 "lower": f64::from(promotion.lower), "upper": f64::from(promotion.upper),
             });
             entry

@@ -436,7 +436,7 @@ impl Script {
             }
             92..=95 => {
                 let (incarnation, rounds) = oracle.rounds(&user);
-                let last = DecisionId { user: user_hash(&user), incarnation, origin: 0, round: rounds };
+                let last = DecisionId { user: user_hash(&user), incarnation, site: 0, round: rounds };
                 let against = self.dice.once_in(2).then(|| self.action(catalog));
                 Step::Explain(last, against, self.last_defaults.clone().filter(|_| self.dice.once_in(2)))
             }
@@ -547,6 +547,6 @@ impl Script {
         let back = if self.dice.once_in(10) { self.dice.below(200) } else { self.dice.below(6) };
         let round = if self.dice.once_in(50) { rounds + 1 } else { rounds.saturating_sub(back as u32) };
         let incarnation = if self.dice.once_in(50) { incarnation + 1 } else { incarnation };
-        DecisionId { user: user_hash(user), incarnation, origin: 0, round }
+        DecisionId { user: user_hash(user), incarnation, site: 0, round }
     }
 }

@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [] => HostUser::new(&policy, "ana")?,
     };
     for _ in 0..rounds.parse()? {
-        let round = ana.rounds();
+        let round = ana.state().rounds();
         let signals = [0, 1, 2, 3].map(|signal| ((round + signal) % 9) as f32 / 8.0);
         let context = Context::new(&AGENT, Some(round as usize % AGENT.definition().tasks.len()), &signals)?;
         let decision = ana.decide(&context, &Feasible::all(&AGENT))?;

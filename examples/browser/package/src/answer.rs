@@ -312,7 +312,7 @@ impl Promoted {
         standing: Standing,
         trial: Trial,
     ) -> Self {
-        let Promotion { contrast, verdict, valid, round, at, evidence, lower, upper, by } = *promotion;
+        let Promotion { contrast, verdict, valid, round, time: at, evidence, lower, upper, by } = *promotion;
         Self {
             contrast,
             verdict: verdict.sign(),

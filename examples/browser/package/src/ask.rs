@@ -50,7 +50,7 @@ pub(crate) struct SettingsAsk<'a> {
     expiry: Option<f64>,
     retained: Option<Vec<u8>>,
     seed: Option<u64>,
-    origin: Option<u32>,
+    site: Option<u32>,
     pub(crate) context_adapter: &'a str,
     pub(crate) feedback_adapter: &'a str,
     /// A prior as `fable prior fit` writes it; nothing if there is none.
@@ -134,7 +134,7 @@ impl SettingsAsk<'_> {
             expiry: self.expiry.map_or(Expiry::Nothing, Expiry::Impute),
             retained,
             seed: self.seed.unwrap_or(base.seed),
-            origin: self.origin.unwrap_or(base.origin),
+            site: self.site.unwrap_or(base.site),
             context_adapter,
             feedback_adapter,
         })

@@ -34,7 +34,7 @@ impl core::ops::Deref for Life {
     type Target = State;
 
     fn deref(&self) -> &State {
-        &self.user
+        self.user.state()
     }
 }
 

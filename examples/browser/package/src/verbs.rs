@@ -41,8 +41,12 @@ impl Life {
         }
         let catalog = self.policy().catalog();
         let (context, feasible) = (ask.context.context(catalog)?, ask.rules.feasible(catalog)?);
-        let request =
-            Request { context: &context, feasible: &feasible, defaults: ask.defaults.as_deref(), at: ask.at };
+        let request = Request {
+            context: &context,
+            feasible: &feasible,
+            defaults: ask.defaults.as_deref(),
+            time: ask.at,
+        };
         // Where coins are the only chance, how probable an action is needs no draws.
         let settings = self.policy().settings();
         let exact = settings.probe > 0.0 && matches!(settings.exploration, Exploration::Optimistic(_));
@@ -68,8 +72,12 @@ impl Life {
         let ask: Decide = read(asked)?;
         let catalog = self.policy().catalog();
         let (context, feasible) = (ask.context.context(catalog)?, ask.rules.feasible(catalog)?);
-        let request =
-            Request { context: &context, feasible: &feasible, defaults: ask.defaults.as_deref(), at: ask.at };
+        let request = Request {
+            context: &context,
+            feasible: &feasible,
+            defaults: ask.defaults.as_deref(),
+            time: ask.at,
+        };
         let mut user = self.user();
         let left = user.narrow(&request)?.len();
         let (action, score) = user.recommend(&request)?;

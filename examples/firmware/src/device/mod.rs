@@ -25,7 +25,7 @@ pub use fable_core::catalog::AGENT as CATALOG;
 pub use fable_core::catalog::TAU2 as CATALOG;
 
 /// The defaults, at a place of its own: hosts are place 0. Several boards of the same user get other numbers with `fable device join`.
-pub const SETTINGS: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
+pub const SETTINGS: Settings<'static> = Settings { site: 1, ..Settings::DEFAULT };
 
 /// A constant: nothing of it is checked, computed or on the stack of a board that has no place for a prior.
 static POLICY: Policy<'static, f32> = match Policy::new(&CATALOG, SETTINGS) {

@@ -109,7 +109,7 @@ impl<const N: usize> Peer<N> {
             seed: settings.seed,
             user,
             incarnation: 0,
-            origin: 0,
+            site: 0,
             round: self.round,
             purpose: Purpose::Decision,
         };

@@ -94,11 +94,11 @@ fn run(
 }
 
 fn decide() -> Request {
-    Request::Decide { context: WireContext::new(&TAU2.context(None, []).unwrap()), at: 0 }
+    Request::Decide { context: WireContext::new(&TAU2.context(None, []).unwrap()), time: 0 }
 }
 
 fn feedback(round: u32) -> Request {
-    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0, now: 0 }
+    Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0, time: 0 }
 }
 
 /// User and observations, as the host is told them.

@@ -55,7 +55,7 @@ class Settings(TypedDict, total=False):
     expiry: Optional[str]
     retained: Optional[Sequence[str]]
     seed: Optional[int]
-    origin: Optional[int]
+    site: Optional[int]
     context_adapter: Optional[str]
     feedback_adapter: Optional[str]
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 ///
 /// The first file is the place where the user goes on: its name, rules and waiting decisions stay. The others, exported users or what was
 /// read from devices, say what else has happened; what is known already does not count twice. Every place needs a number of its own,
-/// which `--origin` gives to those who come to a service, and a device's firmware to a device. Without fading the result is what it
+/// which `--site` gives to those who come to a service, and a device's firmware to a device. Without fading the result is what it
 /// would be had everything happened in one place, to rounding; with --half-life or --on-change all is learned again in the order of time.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -117,7 +117,7 @@ fn question(
     decision: &str,
     against: Option<&str>,
 ) -> Result<Question, Failure> {
-    let (incarnation, origin, round) = if let Ok(round) = decision.parse() {
+    let (incarnation, site, round) = if let Ok(round) = decision.parse() {
         (None, None, round)
     } else {
         let id: DecisionId = decision.parse().map_err(Failure::mistake)?;
@@ -126,7 +126,7 @@ fn question(
         {
             return Err(Failure::Mistake(format!("{decision} is a decision of another user")));
         }
-        (Some(id.incarnation), Some(id.origin), id.round)
+        (Some(id.incarnation), Some(id.site), id.round)
     };
     let other = match against {
         None => None,
@@ -135,7 +135,7 @@ fn question(
             Some(known.ok_or_else(|| Failure::Mistake(format!("'{name}' is no action of the catalog")))?)
         }
     };
-    Ok(Question { incarnation, origin, round, other })
+    Ok(Question { incarnation, site, round, other })
 }
 
 fn told(replay: &Replay) -> String {

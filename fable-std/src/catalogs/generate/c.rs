@@ -345,7 +345,7 @@ impl<'a> Text<'a> {
             ("half_life", format!("{}u", settings.half_life.unwrap_or(0))),
             ("min_evidence", format!("{}u", settings.min_evidence)),
             ("deadline", format!("{deadline}u")),
-            ("origin", format!("{}u", settings.origin)),
+            ("site", format!("{}u", settings.site)),
             ("exploration", exploration.into()),
             (
                 "scale",

@@ -92,7 +92,7 @@ fn decisions(store: &dyn Store, name: &str) -> Vec<DecisionId> {
             ids.push(DecisionId {
                 user: stored.row.header.user,
                 incarnation: stored.row.incarnation,
-                origin: 0,
+                site: 0,
                 round,
             });
         }

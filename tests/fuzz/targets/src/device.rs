@@ -94,7 +94,7 @@ pub fn device(data: &[u8]) {
     let Some((verb, answers)) = data.split_first() else { return };
     let Ok(mut device) = Device::open(Port { answers, asked: vec![], line: VecDeque::new() }) else { return };
     let context = TAU2.context(None, []).unwrap();
-    let id = DecisionId { user: device.hello().user, incarnation: 1, origin: 0, round: 1 };
+    let id = DecisionId { user: device.hello().user, incarnation: 1, site: 0, round: 1 };
     match verb % 16 {
         0 => {
             if let Ok((reply, payload)) = device.ask(&Request::Hello, &[]) {

@@ -12,12 +12,12 @@ use fable_std::store::transfer::{export, read};
 use fable_std::store::{Desk, FileStore, Identity, Policies, Resident, Store, Stored, Writes};
 use std::sync::LazyLock;
 
-const AT_HOME: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
+const AT_HOME: Settings<'static> = Settings { site: 1, ..Settings::DEFAULT };
 const ROUNDS: usize = 4;
 
 /// The same user at home and elsewhere, exported.
 static PLACES: LazyLock<[Vec<u8>; 2]> =
-    LazyLock::new(|| [AT_HOME, Settings { origin: 2, ..Settings::DEFAULT }].map(lived));
+    LazyLock::new(|| [AT_HOME, Settings { site: 2, ..Settings::DEFAULT }].map(lived));
 
 fn lived(settings: Settings<'static>) -> Vec<u8> {
     let policies = Policies::from(Policy::<f32>::new(&TAU2, settings).unwrap());

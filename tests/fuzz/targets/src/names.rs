@@ -11,7 +11,7 @@ pub fn names(data: &[u8]) {
     if let Some(bytes) = text.as_bytes().first_chunk::<20>() {
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let user = u64::from(number(0)) << 32 | u64::from(number(4));
-        let id = DecisionId { user, incarnation: number(8), origin: number(12), round: number(16) };
+        let id = DecisionId { user, incarnation: number(8), site: number(12), round: number(16) };
         assert!(id.to_string().parse::<DecisionId>().map_or(id.round == 0, |read| read == id), "{id}");
     }
     if let Some(coordinate) = AGENT.coordinate(text) {

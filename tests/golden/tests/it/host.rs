@@ -51,7 +51,7 @@ fn line(name: &str, outcome: Outcome) -> String {
     };
     let [decisions, state, snapshot] = [outcome.decisions, outcome.state, outcome.snapshot].map(grouped);
     format!(
-        "pub const {name}: Outcome =\n    Outcome {{ decisions: {decisions}, state: {state}, snapshot: {snapshot} }};"
+        "pub const {name}: Outcome = Outcome {{\n    decisions: {decisions},\n    state: {state},\n    snapshot: {snapshot},\n}};"
     )
 }
 

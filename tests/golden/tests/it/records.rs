@@ -70,7 +70,7 @@ fn told() -> Vec<Event> {
         });
     }
     let told = |(from, deed)| {
-        Event::Remote(RemoteEvent { origin: 200 + from, from, to: 2 * from + 1, at: 1_790_000_000, deed })
+        Event::Remote(RemoteEvent { site: 200 + from, from, to: 2 * from + 1, time: 1_790_000_000, deed })
     };
     (0..).zip(deeds).map(told).collect()
 }

@@ -59,7 +59,7 @@ type Twin<'p> = HostUser<'p, f32, 8>;
 fn twin<'p>(policy: &Policy<'p, f32>, user: u64) -> Twin<'p> {
     let mut learner = HostLearner::for_policy(policy);
     learner.start(policy, user).unwrap();
-    Twin::of(policy, learner).unwrap()
+    Twin::from_learner(policy, learner).unwrap()
 }
 
 /// Plays rounds on both and compares every decision; rewards come late, out of order or never.
@@ -86,16 +86,19 @@ fn compare(device: &mut Device<UnixStream>, twin: &Twin<'_>) {
     let tape = device.tape().unwrap();
     let replayed = tape.replay(twin.policy().catalog(), *twin.policy().settings()).unwrap();
     assert!(tape.agrees(&replayed), "{replayed:?}");
-    assert_eq!((replayed.rounds, replayed.observations), (twin.rounds(), twin.observations()));
+    assert_eq!(
+        (replayed.rounds, replayed.observations),
+        (twin.state().rounds(), twin.state().observations())
+    );
     for (index, contrast) in replayed.contrasts.iter().enumerate() {
         assert_eq!(device.assess(u8::try_from(index).unwrap()).unwrap(), *contrast);
     }
     let hello = device.greet().unwrap();
-    assert_eq!((hello.rounds, hello.observations), (twin.rounds(), twin.observations()));
+    assert_eq!((hello.rounds, hello.observations), (twin.state().rounds(), twin.state().observations()));
 }
 
 fn policy(catalog: &'static Catalog<'static>) -> Policy<'static, f32> {
-    Policy::new(catalog, Settings { origin: 1, ..Settings::default() }).unwrap()
+    Policy::new(catalog, Settings { site: 1, ..Settings::default() }).unwrap()
 }
 
 /// Runs a test on these boards, as many at a time as there are cores.
@@ -236,7 +239,7 @@ fn a_crash_is_a_reset() {
             });
             // The client has sent the request again: it was decided again if the board crashed after storing it.
             let rounds = device.greet().unwrap().rounds;
-            let decided = rounds - twin.rounds();
+            let decided = rounds - twin.state().rounds();
             assert!(decided == 1 || decided == 2 && busy, "{}: {decided} decisions", board.name);
             let twins = (0..decided).map(|_| twin.decide(&context, &all).unwrap()).last();
             assert_eq!(Some(decision), twins);
@@ -268,7 +271,7 @@ fn killed_at_random_moments() {
             play(&mut device, &mut twin, &mut random, rounds);
             // A request is under way when the power fails.
             let (context, all) = (random.context(policy.catalog()), Feasible::all(policy.catalog()));
-            let before = twin.rounds();
+            let before = twin.state().rounds();
             let pause = std::time::Duration::from_micros(random.bits() % 20_000);
             let killer = std::thread::spawn(move || {
                 std::thread::sleep(pause);
@@ -304,7 +307,7 @@ fn killed_at_random_moments() {
             let hello = device.greet().unwrap();
             assert_eq!(
                 (hello.rounds, hello.observations),
-                (twin.rounds(), twin.observations()),
+                (twin.state().rounds(), twin.state().observations()),
                 "{}",
                 board.name
             );
@@ -381,7 +384,7 @@ fn forgetting_goes_back_to_a_loaded_prior() {
         assert_eq!(device.prior(false).unwrap(), record);
         let mut learner = HostLearner::for_policy(&informed);
         learner.start_journal_in(&informed, &Header::new(Kind::Journal, &informed, user, 8), 1).unwrap();
-        let mut after = Twin::of(&informed, learner).unwrap();
+        let mut after = Twin::from_learner(&informed, learner).unwrap();
         play(&mut device, &mut after, &mut random, 50);
         compare(&mut device, &after);
 
@@ -407,7 +410,7 @@ fn forgetting_goes_back_to_a_loaded_prior() {
         assert_eq!((device.hello().fingerprint, device.prior(false).unwrap()), (base.fingerprint(), vec![]));
         let mut learner = HostLearner::for_policy(&base);
         learner.start_journal_in(&base, &Header::new(Kind::Journal, &base, user, 8), 3).unwrap();
-        let mut last = Twin::of(&base, learner).unwrap();
+        let mut last = Twin::from_learner(&base, learner).unwrap();
         play(&mut device, &mut last, &mut random, 10);
         compare(&mut device, &last);
     });

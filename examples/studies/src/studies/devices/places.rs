@@ -135,7 +135,7 @@ pub fn policies(
     catalog: &'static fable_core::Catalog<'static>,
     settings: Settings<'static>,
 ) -> Result<[Policy<'static, f64>; PLACES], StudyError> {
-    let at = |origin: u32| Policy::new(catalog, Settings { origin, ..settings });
+    let at = |site: u32| Policy::new(catalog, Settings { site, ..settings });
     Ok([at(0)?, at(1)?, at(2)?])
 }
 

@@ -141,7 +141,7 @@ static const fable_settings lamp_settings = {
     /* half_life */ 0u,
     /* min_evidence */ 10u,
     /* deadline */ 0u,
-    /* origin */ 0u,
+    /* site */ 0u,
     /* exploration */ FABLE_DRAW,
     /* scale */ FABLE_SCALE_LEARNED,
     /* on_change */ FABLE_CHANGE_TELL,

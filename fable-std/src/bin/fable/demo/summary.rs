@@ -142,7 +142,7 @@ fn preferences(
             valid,
             by: Certifier::Probes,
             round: 0,
-            at: 0,
+            time: 0,
             evidence: 0,
             lower,
             upper,

@@ -50,7 +50,7 @@ pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, F
     put("fingerprint", &format!("{:016x}", hello.fingerprint));
     put("user", &format!("{:016x}", hello.user));
     put("incarnation", &hello.incarnation);
-    put("origin", &hello.origin);
+    put("site", &hello.site);
     put("rounds", &hello.rounds);
     put("observations", &hello.observations);
     let value = json!({
@@ -67,7 +67,7 @@ pub(super) fn hello<P: Read + Write>(device: &mut Device<P>) -> Result<Output, F
         "ring": hello.ring,
         "user": format!("{:016x}", hello.user),
         "incarnation": hello.incarnation,
-        "origin": hello.origin,
+        "site": hello.site,
         "rounds": hello.rounds,
         "observations": hello.observations,
     });
@@ -217,7 +217,7 @@ pub(super) fn profile<P: Read + Write>(device: &mut Device<P>) -> Result<Output,
             "by": wording::certifier(promotion.by),
             "valid": promotion.valid,
             "round": promotion.round,
-            "at": promotion.at,
+            "at": promotion.time,
             "evidence": promotion.evidence,
             "lower": promotion.lower,
             "upper": promotion.upper,

@@ -59,7 +59,7 @@ Examples:
   fable device --port /dev/ttyACM0 recommend --all
   fable device --port /dev/ttyACM0 feedback 00000000000000ab-0-17 0.5
   fable device --port /dev/ttyACM0 prior load people.prior
-  fable device --port /dev/ttyACM0 join --store users.fable --user ana --origin 2
+  fable device --port /dev/ttyACM0 join --store users.fable --user ana --site 2
   fable device --port /dev/ttyACM0 sync --store users.fable --user ana
   fable device --port /dev/ttyACM0 rules --forbid tool=verify
   fable device --tcp 127.0.0.1:4000 --json contrast concise_over_guided";
@@ -167,7 +167,7 @@ pub(super) enum DeviceCommand {
     },
     /// Makes a device with which nothing has happened yet one more place of a user of a store, so that it can be synchronized.
     ///
-    /// The device gets the user's number and incarnation, and with --origin a number of its own among the user's places; otherwise it
+    /// The device gets the user's number and incarnation, and with --site a number of its own among the user's places; otherwise it
     /// keeps that of its firmware. The user's own rules come along.
     Join {
         /// The store, a file or the URL of a database; it has to be there.
@@ -176,7 +176,7 @@ pub(super) enum DeviceCommand {
         /// Name of the user.
         #[arg(long, value_name = "NAME")]
         user: String,
-        /// The device's own, --origin among them. What is not said here is as the store has it.
+        /// The device's own, --site among them. What is not said here is as the store has it.
         #[command(flatten)]
         settings: Box<SettingsArguments>,
     },

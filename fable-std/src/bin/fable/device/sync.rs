@@ -33,7 +33,7 @@ pub(super) fn synchronized<P: Read + Write>(
     let settings = settings.resolve_over(identity.settings(catalog), named, catalog)?;
     let tape = device.tape()?;
     let place = Place::of_device(catalog, settings, &tape).map_err(|failure| told(path, failure))?;
-    let origin = place.origin();
+    let site = place.site();
     let merged = match identity.scalar() {
         Some("f32") => into::<f32>(&*store, &identity, catalog, settings, user, place)?,
         _ => into::<f64>(&*store, &identity, catalog, settings, user, place)?,
@@ -45,7 +45,7 @@ pub(super) fn synchronized<P: Read + Write>(
     };
     let changed = device.wish(&rules)?;
     let value = json!({
-        "origin": origin,
+        "site": site,
         "decisions": merged.decisions,
         "rewards": merged.rewards,
         "entries": merged.entries.count,
@@ -57,7 +57,7 @@ pub(super) fn synchronized<P: Read + Write>(
     } else {
         format!("{changed} rules or switches were new to the device\n")
     };
-    Ok((format!("place {origin}: {}{rules}", news(&merged)), value))
+    Ok((format!("place {site}: {}{rules}", news(&merged)), value))
 }
 
 fn into<T: Scalar>(
@@ -100,7 +100,7 @@ pub(super) fn joined<P: Read + Write>(
     let store = open_any(path)?;
     let settings = settings.resolve_over(store.identity()?.settings(catalog), named, catalog)?;
     let hello = *device.hello();
-    let origin = if settings.origin == 0 { hello.origin } else { settings.origin };
+    let site = if settings.site == 0 { hello.site } else { settings.site };
     if hello.rounds > 0 || hello.observations > 0 {
         return Err(Failure::Refused(
             "something has happened with the device already; it can be forgotten".to_owned(),
@@ -122,17 +122,17 @@ pub(super) fn joined<P: Read + Write>(
         Some("f32") => wishes::<f32>(&*store, catalog, settings, user)?,
         _ => wishes::<f64>(&*store, catalog, settings, user)?,
     };
-    let settings = Settings { origin, ..settings };
+    let settings = Settings { site, ..settings };
     let bytes = match hello.digits {
         24 => beginning::<f32>(catalog, settings, number, incarnation, &rules)?,
         _ => beginning::<f64>(catalog, settings, number, incarnation, &rules)?,
     };
     device.restore(&bytes)?;
     let text = format!(
-        "the device is place {origin} of '{}' now, user {number:016x}, incarnation {incarnation}\n",
+        "the device is place {site} of '{}' now, user {number:016x}, incarnation {incarnation}\n",
         printable(user)
     );
-    Ok((text, json!({ "origin": origin, "user": format!("{number:016x}"), "incarnation": incarnation })))
+    Ok((text, json!({ "site": site, "user": format!("{number:016x}"), "incarnation": incarnation })))
 }
 
 /// The incarnation that a stored user is in.

@@ -169,9 +169,9 @@ fn changed(state: &StateReport) -> String {
 
 /// Which place it is, and which others are known, if there are several.
 fn places(state: &StateReport) -> String {
-    let own = if state.origin == 0 { String::new() } else { format!(", place {}", state.origin) };
+    let own = if state.site == 0 { String::new() } else { format!(", place {}", state.site) };
     let others: Vec<String> =
-        state.merged.iter().map(|(origin, events)| format!("{events} events of place {origin}")).collect();
+        state.merged.iter().map(|(site, events)| format!("{events} events of place {site}")).collect();
     if others.is_empty() { own } else { format!("{own}; with {}", others.join(", ")) }
 }
 
