@@ -129,11 +129,9 @@ pub mod preference {
 
 /// Events of a user, commands that propose them, and steps that apply them.
 pub mod journal {
-    #[cfg(feature = "alloc")]
-    pub use crate::user::merge;
     pub use crate::user::{
-        Command, Event, MAX_SITES, Observation, ParseDecisionIdError, RemoteChange, RemoteEvent, Scores,
-        State, Step,
+        Command, Event, KeptDecision, MAX_SITES, Observation, ParseDecisionIdError, RemoteChange,
+        RemoteEvent, Scores, State, Step,
     };
 }
 

@@ -1,4 +1,4 @@
-//! Journals of one user from several places become one: the host's side of [`fable_core::journal::merge`].
+//! Journals of one user from several places become one: the host's side of [`fable_merge`].
 //!
 //! A [`Place`] is a journal that was read and played, so that every event of it was checked. [`merge`] finds what a stored user does
 //! not know yet. Where nothing fades that is appended to the journal. Where what is known fades, the journal begins anew: all of it in
@@ -36,14 +36,12 @@ use crate::replay::{ReplayError, Tape};
 use crate::store::journal::{Entry, Note, Segment};
 use crate::store::transfer::{MAX_INCARNATION, TransferError};
 use crate::store::{MAX_NAME, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
-use fable_core::journal::merge::{
-    Interleaved, JournalDigest, JournalReader, MergeError, fades, merge_in_order, missing_events,
-};
 use fable_core::journal::{Event, RemoteChange, RemoteEvent};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{MAX_ELSEWHERE_LEN, RecordError, decode_event, decode_prior, encode_event};
 use fable_core::settings::SettingsError;
 use fable_core::{Catalog, HostUser, Policy, Scalar, Settings, UserError};
+use fable_merge::{Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events};
 use std::fmt;
 
 /// How often somebody else may write about the user first.
@@ -303,7 +301,7 @@ pub fn merge<T: Scalar>(
     let news = missing_events(&home.telling, &told)?;
     let decisions = told.iter().map(|telling| telling.decisions_from(home.known_of(telling))).sum();
     let rewards = news.iter().filter(|told| matches!(told.deed, RemoteChange::Reward { .. })).count();
-    let faded = fades(policy.settings()) || home.telling.faded || told.iter().any(|telling| telling.faded);
+    let faded = policy.settings().fades() || home.telling.faded || told.iter().any(|telling| telling.faded);
     let whole = home.whole;
     let (base, entries, snapshot) = if news.is_empty() {
         (None, Segment::default(), home.life.to_bytes())

@@ -414,6 +414,12 @@ impl fmt::Display for SettingsError {
 impl core::error::Error for SettingsError {}
 
 impl Settings<'_> {
+    /// True if observations fade, so that their order matters.
+    #[must_use]
+    pub const fn fades(&self) -> bool {
+        self.half_life.is_some() || self.on_change.keep().is_some()
+    }
+
     /// Finds the first setting that is out of its range or unsupported.
     pub(crate) const fn check(&self) -> Result<(), SettingsError> {
         macro_rules! check {

@@ -87,8 +87,9 @@ impl<T: Scalar> User<'_, T> {
         (0..=u8::MAX).take(values).map(|value| self.evidence_left(0, value)).sum()
     }
 
-    /// How much is to be kept, if it is time to fade.
-    pub(super) fn fading_due(&self) -> Option<f32> {
+    /// Share of the observations to keep, if a fading is due after a reward.
+    #[must_use]
+    pub fn fading_due(&self) -> Option<f32> {
         let settings = self.policy.settings();
         if self.state().since_fading == 0 {
             return None;

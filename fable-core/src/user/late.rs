@@ -25,7 +25,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::{DecisionId, Event, State, User, UserError, View};
+use super::{DecisionId, Event, Observation, State, User, UserError, View};
 use crate::catalog::{Action, Context, ContrastSet, score::Scalar};
 use crate::policy::{Deadline, Expiry};
 
@@ -76,7 +76,46 @@ impl From<Due> for Event {
     }
 }
 
+/// A decision that is kept: with or without its reward.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct KeptDecision {
+    /// Round of the decision.
+    pub round: u32,
+    /// Context of the request.
+    pub context: Context,
+    /// Chosen action.
+    pub action: Action,
+    /// Reference score of the action.
+    pub baseline: f64,
+    /// The caller's time of the request.
+    pub time: u32,
+    /// Whether the decision has neither a reward nor expired.
+    pub waits: bool,
+}
+
+impl KeptDecision {
+    /// The observation that a reward makes of the decision.
+    #[must_use]
+    pub const fn observation(&self, reward: f64, weight: f32) -> Observation {
+        let Self { context, action, baseline, .. } = *self;
+        Observation { context, action, baseline, reward, weight }
+    }
+}
+
 impl<T: Scalar> User<'_, T> {
+    /// The last decisions, as many as the [capacity](Self::capacity) allows, oldest first.
+    pub fn kept_decisions(&self) -> impl Iterator<Item = KeptDecision> {
+        self.memory.view().ring().map(|pending| KeptDecision {
+            round: pending.round,
+            context: pending.context,
+            action: pending.action,
+            baseline: pending.baseline.to_f64(),
+            time: pending.time,
+            waits: pending.wait == Wait::Waiting,
+        })
+    }
+
     /// The decisions that still wait for their reward at time `now`, oldest first.
     pub fn waiting(&self, time: u32) -> impl Iterator<Item = DecisionId> {
         let waits = move |pending: &&Pending<T>| pending.wait == Wait::Waiting && !self.is_due(pending, time);

@@ -19,8 +19,6 @@ mod host;
 mod late;
 mod learn;
 mod learner;
-#[cfg(feature = "alloc")]
-pub mod merge;
 #[cfg(feature = "migrate")]
 mod migrate;
 mod probe;
@@ -45,6 +43,7 @@ pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};
 pub use explain::{Explanation, Share, Source};
 #[cfg(feature = "alloc")]
 pub use host::{HOST_CAPACITY, HostLearner, HostUser};
+pub use late::KeptDecision;
 #[cfg_attr(not(feature = "record"), expect(unused_imports, reason = "records read and write it"))]
 pub(crate) use late::{Pending, Wait, slot_mut};
 pub use learner::{Learner, State};

@@ -25,6 +25,7 @@ mod listed {
     use fable_core::explain::{Share, Source};
     use fable_core::journal::Command;
     use fable_core::journal::Event;
+    use fable_core::journal::KeptDecision;
     use fable_core::journal::ParseDecisionIdError;
     use fable_core::journal::{Observation, RemoteChange, RemoteEvent};
     use fable_core::journal::{Scores, State, Step};
@@ -131,6 +132,7 @@ mod listed {
         has::<Scores>();
         // has::<Round>(), which is private: nobody holds one
         has::<Decision>();
+        has::<KeptDecision>();
         has::<DecisionId>();
         has::<ParseDecisionIdError>();
         has::<Event>();
@@ -163,7 +165,6 @@ mod listed {
         has::<Rename<'_>>();
         has::<RenameKind>();
         has::<LonePart<'_>>();
-        // has::<JournalReader>(), has::<JournalDigest>(), has::<Interleaved>() and has::<MergeError>(), which are hosts'
     };
 
     const _: () = {

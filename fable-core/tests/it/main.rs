@@ -17,7 +17,6 @@ mod identifiability;
 mod late;
 mod laws;
 mod masked;
-mod merge;
 mod migrate;
 mod migrate_life;
 mod oracle;

@@ -2,7 +2,7 @@
 
 use crate::setup::StudyError;
 use fable_core::host::HostLearner;
-use fable_core::journal::merge::{JournalDigest, JournalReader, fades, merge_in_order, missing_events};
+use fable_merge::{JournalDigest, JournalReader, merge_in_order, missing_events};
 use fable_core::journal::{Command, Event, RemoteEvent, State};
 use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Settings};
 use fable_simulate::{Random, SimulatedUser};
@@ -89,7 +89,7 @@ impl<'p> Place<'p> {
         let news = missing_events(&self.telling(), told)?;
         let count = news.len();
         let policy = *self.user.policy();
-        if fades(policy.settings()) {
+        if policy.settings().fades() {
             // The order counts: everything again from the beginning.
             let mut woven = begin(&policy, State::user(&self.user))?;
             let all: Vec<RemoteEvent> = self.known.iter().chain(&news).cloned().collect();

@@ -1,9 +1,8 @@
 //! Replays the events of all sites from the beginning, in the order of time.
 
-use super::super::{Event, Observation, Promotion, RemoteChange, RemoteEvent, User, UserError};
-use super::{JournalReader, MergeError, fades};
-use crate::catalog::score::Scalar;
-use alloc::vec::Vec;
+use super::{JournalReader, MergeError};
+use fable_core::journal::{Event, Observation, RemoteChange, RemoteEvent};
+use fable_core::{Promotion, Scalar, User, UserError};
 
 /// Observations with a smaller share left cannot be unlearned.
 const MIN_KEPT: f32 = 1e-6;
@@ -45,7 +44,7 @@ pub fn merge_in_order<T: Scalar>(
     missing: &[RemoteEvent],
     mut emit: impl FnMut(&Interleaved),
 ) -> Result<(), MergeError> {
-    if !fades(user.policy.settings()) {
+    if !user.policy().settings().fades() {
         return Err(MergeError::Fading);
     }
     let events =
@@ -195,9 +194,8 @@ fn apply<T: Scalar>(
             Some((*observation, *imputed))
         }
         _ => rewarded.and_then(|(round, reward, weight, imputed)| {
-            let pending = user.memory.view().settled_or_waiting(round).ok()?;
-            let (context, action, baseline) = (pending.context, pending.action, pending.baseline.to_f64());
-            Some((Observation { context, action, baseline, reward, weight }, imputed))
+            let decided = user.kept_decisions().find(|decided| decided.round == round)?;
+            Some((decided.observation(reward, weight), imputed))
         }),
     };
     let removed =

@@ -1,11 +1,12 @@
 //! One user at several places: merged is as if everything had happened in one, and nothing counts twice.
 
-use crate::common::{MIXED, Random, bits, features, isotropic, vector};
+#[path = "../../../../fable-core/tests/it/common/mod.rs"]
+#[allow(dead_code)]
+mod common;
+
+use common::{MIXED, Random, bits, features, isotropic, vector};
 use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::catalog::{Part, TAU2};
-use fable_core::journal::merge::{
-    Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events,
-};
 use fable_core::journal::{Command, Event, MAX_SITES, Observation, RemoteChange, RemoteEvent};
 use fable_core::preference::{Probes, Verdict};
 use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
@@ -13,6 +14,7 @@ use fable_core::settings::{Expiry, OnChange};
 use fable_core::{
     Action, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, User, UserError,
 };
+use fable_merge::{Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events};
 use proptest::prelude::*;
 
 /// A place with its journal.

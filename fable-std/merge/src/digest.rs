@@ -1,9 +1,9 @@
 //! Reads the journal of a site into a digest of what other sites can learn from.
 
-use super::super::late::Wait;
-use super::super::{Event, Observation, Probe, Probes, RemoteChange, RemoteEvent, State, User};
-use crate::catalog::{Contrast, score::Scalar};
-use alloc::vec::Vec;
+use fable_core::catalog::Contrast;
+use fable_core::journal::{Event, Observation, RemoteChange, RemoteEvent};
+use fable_core::preference::{Probe, Probes};
+use fable_core::{Scalar, User};
 
 /// Events of one site's journal that other sites can learn from.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,33 +105,29 @@ impl JournalReader {
     /// Starts with the user as at the beginning of the journal.
     #[must_use]
     pub fn new<T: Scalar>(user: &User<'_, T>) -> Self {
-        let view = user.memory.view();
-        let State { fingerprint, user: hash, incarnation, site, events, round, .. } = *view.state;
+        let state = user.state();
         let component = |probe: &Probe| {
-            let contrast = user.policy.catalog().contrasts().get(usize::from(probe.contrast));
-            contrast.and_then(Contrast::sides).map(|sides| sides.component)
+            let contrast = user.policy().catalog().contrasts().get(usize::from(probe.contrast));
+            contrast.and_then(Contrast::component)
         };
-        let waiting = view.ring().filter(|pending| pending.wait == Wait::Waiting).map(|pending| {
+        let waiting = user.kept_decisions().filter(|decided| decided.waits).map(|decided| {
             let mut probes: Probes = user
-                .coins(user.id(pending.round))
+                .coins(user.id(decided.round))
                 .map(|probe| Probe { contrast: probe.contrast, expected: probe.expected })
                 .collect();
             probes.sort_unstable_by_key(component);
-            let (context, action, baseline) = (pending.context, pending.action, pending.baseline.to_f64());
-            Open {
-                round: pending.round,
-                observation: Observation { context, action, baseline, reward: 0.0, weight: 1.0 },
-                probes,
-            }
+            Open { round: decided.round, observation: decided.observation(0.0, 1.0), probes }
         });
         let open = waiting.collect();
-        let mut digest = JournalDigest::new(hash, fingerprint, incarnation, site, events);
-        digest.clock = view.ring().map(|pending| pending.time).max().unwrap_or(0);
-        digest.before = view.state.merged().collect();
+        let fingerprint = user.policy().fingerprint();
+        let mut digest =
+            JournalDigest::new(state.user(), fingerprint, state.incarnation(), state.site(), state.events());
+        digest.clock = user.kept_decisions().map(|decided| decided.time).max().unwrap_or(0);
+        digest.before = state.merged().collect();
         Self {
             digest,
-            configured_site: user.policy.settings().site,
-            has_decided: round > 0,
+            configured_site: user.policy().settings().site,
+            has_decided: state.rounds() > 0,
             open,
             learned: Vec::new(),
         }
@@ -187,6 +183,7 @@ impl JournalReader {
                 self.digest.clock = self.digest.clock.max(promotion.time);
                 Some(RemoteChange::Promoted(*promotion))
             }
+            _ => None,
         };
         let JournalDigest { site, end, clock, .. } = self.digest;
         self.digest.end = end.saturating_add(1);

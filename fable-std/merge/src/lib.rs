@@ -3,7 +3,7 @@
 //! 1. A [`JournalReader`] reads the journal of a site into a [`JournalDigest`]: rewards with context, action
 //!    and probes, statements, unlearnings, promotions.
 //! 2. [`missing_events`] compares digests and returns the events that one site does not know yet.
-//! 3. The site applies each of them as an [`Event::Remote`](crate::journal::Event::Remote).
+//! 3. The site applies each of them as an [`Event::Remote`](fable_core::journal::Event::Remote).
 //!
 //! A [`RemoteEvent`] is complete in itself and states the range of its site's events that it covers. No
 //! event is therefore learned twice, and a gap is an error. Decisions without a reward, permissions and
@@ -21,7 +21,7 @@
 //! the first promotion in order stays.
 //!
 //! ```
-//! use fable_core::journal::merge::{JournalReader, missing_events};
+//! use fable_merge::{JournalReader, missing_events};
 //! use fable_core::catalog::TAU2;
 //! use fable_core::journal::{Command, Event};
 //! use fable_core::{Feasible, HostUser, Policy, Request, Settings};
@@ -56,10 +56,9 @@ mod interleave;
 pub use digest::{JournalDigest, JournalReader};
 pub use interleave::{Interleaved, merge_in_order};
 
-use super::{Observation, RemoteChange, RemoteEvent, UserError};
-use crate::policy::Settings;
-use alloc::vec::Vec;
-use core::fmt;
+use fable_core::UserError;
+use fable_core::journal::{Observation, RemoteChange, RemoteEvent};
+use std::fmt;
 
 /// A reason why journals cannot be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,18 +117,12 @@ impl fmt::Display for MergeError {
     }
 }
 
-impl core::error::Error for MergeError {}
+impl std::error::Error for MergeError {}
 
 impl From<UserError> for MergeError {
     fn from(error: UserError) -> Self {
         Self::State(error)
     }
-}
-
-/// True if observations fade under these settings, so that their order matters.
-#[must_use]
-pub const fn fades(settings: &Settings<'_>) -> bool {
-    settings.half_life.is_some() || settings.on_change.keep().is_some()
 }
 
 /// Events of one site in one journal.
@@ -161,8 +154,7 @@ impl JournalDigest {
     /// A stream of events for its own site and for each other site.
     fn streams(&self) -> Vec<Stream<'_>> {
         let Self { site, first, end, clock, .. } = *self;
-        let mut streams =
-            alloc::vec![Stream { site, first, end, clock, events: self.events.iter().collect() }];
+        let mut streams = vec![Stream { site, first, end, clock, events: self.events.iter().collect() }];
         for remote in &self.others {
             let first = self.before_of(remote.site);
             let Some(stream) = Stream::of_site(&mut streams, remote.site, first) else { continue };
