@@ -89,9 +89,10 @@ pub(crate) use fade::Fading;
 #[cfg(feature = "migrate")]
 pub(crate) use migrate::{Carried, Carry, Places};
 pub use prior::{Factor, Prior, PriorError};
+#[cfg(fable_host)]
+pub(crate) use workspace::DrawAndMean;
 pub use workspace::Workspace;
-pub(crate) use workspace::rows;
-pub(crate) use workspace::{parts, with_variances};
+pub(crate) use workspace::{InverseRows, Scoring, Uncertain};
 
 use crate::numbers::inverse::{Entries, ROWS, begin_row};
 use crate::numbers::{

@@ -163,9 +163,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 // The ring holds the last rounds without a gap.
                 let newer = u32::from(counters.pending.saturating_sub(index));
                 let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
-                let known = pending.coins.is_below(catalog.contrasts().len());
-                let again = pending.coins.iter().any(|contrast| self.tossed.contains(contrast));
-                pending.coins.iter().for_each(|contrast| self.tossed.insert(contrast));
+                let known = pending.probed.is_below(catalog.contrasts().len());
+                let again = pending.probed.iter().any(|contrast| self.tossed.contains(contrast));
+                pending.probed.iter().for_each(|contrast| self.tossed.insert(contrast));
                 if in_order && known && !again {
                     Ok(Item::Pending(pending))
                 } else {

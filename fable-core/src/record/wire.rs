@@ -83,7 +83,7 @@ impl<'b> Output<'b> {
         self.byte(pending.wait as u8);
         self.f64(pending.baseline.to_f64());
         self.context(&pending.context);
-        self.contrasts(&pending.coins);
+        self.contrasts(&pending.probed);
     }
 
     pub(crate) fn contrasts(&mut self, contrasts: &ContrastSet) {
@@ -271,11 +271,13 @@ impl<'b> Input<'b> {
             _ => return Err(RecordError::Content),
         };
         let exact = self.f64();
-        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts());
+        let baseline = T::from_f64(exact);
+        let context = self.context(catalog)?;
+        let probed = self.contrasts();
         let sound =
             within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
         if sound {
-            Ok(Pending { context, baseline, round, time, action, wait, coins })
+            Ok(Pending { context, baseline, round, time, action, wait, probed })
         } else {
             Err(RecordError::Content)
         }

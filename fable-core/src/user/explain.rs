@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::decide::Outlook;
+use super::decide::ScoreBy;
 use super::fixed3::Fixed3;
 use super::{DecisionId, Request, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
@@ -34,6 +34,7 @@ use crate::catalog::{
     Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by,
 };
 use crate::numbers::Purpose;
+use crate::posterior::Scoring;
 use core::fmt;
 
 /// What a share of a score comes from.
@@ -130,15 +131,15 @@ impl<T: Scalar> User<'_, T> {
 
         let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
         self.admit_request(&request)?;
-        let outlook = self.exploring(pending.round, Purpose::Decision);
-        let optimistic = !matches!(outlook, Outlook::Draw(..));
+        let outlook = self.score_by(pending.round, Purpose::Decision);
+        let optimistic = !matches!(outlook, ScoreBy::Draw { .. });
         let (intended, _) = self.best(&request, outlook)?;
-        if !self.led_to(intended, chosen, &pending.coins)
+        if !self.led_to(intended, chosen, &pending.probed)
             || policy.baseline(&context, chosen, default(chosen)) != pending.baseline
         {
             return Err(UserError::Stale);
         }
-        let (_, scores) = self.scored()?;
+        let Scoring { scores, .. } = self.scoring()?;
         let mut rest = *feasible.set();
         rest.remove(chosen);
         let other = other.or_else(|| (intended != chosen).then_some(intended));
@@ -146,13 +147,13 @@ impl<T: Scalar> User<'_, T> {
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
 
-        let (_, highest) = self.best(&request, Outlook::Mean)?;
-        let (mean, means) = self.scored()?;
+        let (_, highest) = self.best(&request, ScoreBy::Mean)?;
+        let Scoring { theta: mean, scores: means, .. } = self.scoring()?;
         let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
         Ok(Explanation {
             chosen,
             intended,
-            probed: pending.coins,
+            probed: pending.probed,
             other,
             feasible: feasible.set().contains(other),
             explored,

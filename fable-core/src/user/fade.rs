@@ -13,7 +13,7 @@
 //! A decision made before a fading and rewarded after it counts in full, as of the time its reward comes. An observation that was
 //! learned before is taken back with what it still counts, the product of what was kept since.
 
-use super::learn::split;
+use super::learner::{Regions, regions};
 use super::{State, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
@@ -34,7 +34,7 @@ impl<T: Scalar> Fade<'_, T> {
     #[inline(never)]
     pub(super) fn fade(self) {
         let Self { state, storage, workspace, policy, keep } = self;
-        let (packed, counts, _) = split(policy.catalog(), storage);
+        let Regions { packed, counts, .. } = regions(policy.catalog(), storage);
         let fading = Fading {
             arrow: state.arrow,
             prior: policy.prior(),

@@ -29,7 +29,7 @@ use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Layout, Storage};
 use crate::policy::Policy;
-use crate::posterior::{Posterior, PosteriorError, Prior, with_variances};
+use crate::posterior::{Posterior, PosteriorError, Prior};
 
 /// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a [`Learner`] and a
 /// `HostUser` can all be asked for it.
@@ -354,6 +354,39 @@ impl<T: Scalar> Memory<'_, T> {
     }
 }
 
+/// The regions of a learner's storage that observations change.
+pub(super) struct Regions<'s, T> {
+    /// The packed posterior.
+    pub(super) packed: &'s mut [T],
+    /// Evidence counts, one per value.
+    pub(super) counts: &'s mut [T],
+    /// The numbers of the declared contrasts, and the user's rules after them.
+    pub(super) trials: &'s mut [T],
+}
+
+/// The regions of a learner's storage. Without the feature `adapt` the counts are the rest, and there are no trials.
+pub(super) fn regions<'s, T>(catalog: &Catalog<'_>, storage: &'s mut [T]) -> Regions<'s, T> {
+    let (packed, rest) = storage.split_at_mut_checked(catalog.layout().packed_len()).unwrap_or_default();
+    if !cfg!(feature = "adapt") {
+        return Regions { packed, counts: rest, trials: &mut [] };
+    }
+    let (counts, trials) = rest.split_at_mut_checked(catalog.value_count()).unwrap_or_default();
+    Regions { packed, counts, trials }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Goes back to the prior, in the next incarnation. Ids of earlier decisions are unknown from then on.
+    ///
+    /// # Errors
+    /// A counter at its end.
+    pub fn forget(&mut self) -> Result<(), UserError> {
+        self.admit()?;
+        self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+        self.memory.forget(self.policy, self.policy.guarantee_fingerprint());
+        Ok(())
+    }
+}
+
 impl<'u, T: Scalar> User<'u, T> {
     /// Joins what belongs together, or says why it does not.
     #[inline(always)] // as above
@@ -368,9 +401,9 @@ impl<'u, T: Scalar> User<'u, T> {
         if memory.state.fingerprint != policy.fingerprint() {
             return Err(UserError::ForeignPolicy);
         }
-        if with_variances(workspace, policy.catalog()).is_none() {
+        let Some(workspace) = workspace.get_mut(..policy.catalog().workspace_len()) else {
             return Err(UserError::Posterior(PosteriorError::WorkspaceLength));
-        }
+        };
         Ok(Self { policy, memory, workspace })
     }
 }

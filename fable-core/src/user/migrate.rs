@@ -393,13 +393,13 @@ impl<'m, T: Scalar> Migration<'m, T> {
         else {
             slot.context = Context::blank(self.new.catalog());
             (slot.round, slot.time, slot.wait) = (pending.round, pending.time, Wait::Expired);
-            (slot.baseline, slot.action, slot.coins) = (T::ZERO, Action(0), ContrastSet::EMPTY);
+            (slot.baseline, slot.action, slot.probed) = (T::ZERO, Action(0), ContrastSet::EMPTY);
             return false;
         };
         *slot = *pending;
-        (slot.context, slot.action, slot.coins) = (context, action, ContrastSet::EMPTY);
-        for contrast in pending.coins.iter().filter_map(|contrast| self.forward.contrast(contrast)) {
-            slot.coins.insert(contrast);
+        (slot.context, slot.action, slot.probed) = (context, action, ContrastSet::EMPTY);
+        for contrast in pending.probed.iter().filter_map(|contrast| self.forward.contrast(contrast)) {
+            slot.probed.insert(contrast);
         }
         true
     }

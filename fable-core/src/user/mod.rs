@@ -5,12 +5,13 @@
 //! `promote`, `explain`; `site`, `elsewhere` and `merge` (one user at several places); `migrate`
 //! (one user under several catalogs).
 
+mod admit;
 mod assess;
 mod command;
 mod decide;
-mod elsewhere;
 mod error;
 mod event;
+mod evidence;
 mod explain;
 mod fade;
 mod fixed3;
@@ -23,22 +24,24 @@ mod learner;
 pub mod merge;
 #[cfg(feature = "migrate")]
 mod migrate;
+mod optimism;
 mod probe;
 mod promote;
 mod promotion;
 mod propensity;
+mod propose;
+mod remote;
 mod request;
+mod scores;
 mod site;
 mod step;
 mod surprise;
-
 mod trial;
 mod unlearn;
 mod user_rule;
 
 pub use assess::{Assessment, Comparison, Gap, Verdict};
-pub use command::{Command, Scores};
-pub use elsewhere::{RemoteChange, RemoteEvent};
+pub use command::Command;
 pub use error::UserError;
 pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};
 pub use explain::{Explanation, Share, Source};
@@ -53,7 +56,9 @@ pub use migrate::{MigrateError, Migrated, Migration};
 pub use probe::{Probe, ProbeOutcome, ProbeOutcomes, Probes};
 pub use promote::is_promotion_check_due;
 pub use promotion::{Certifier, Promotion, Standing};
+pub use remote::{RemoteChange, RemoteEvent};
 pub use request::Request;
+pub use scores::Scores;
 pub use site::MAX_SITES;
 pub use step::Step;
 #[cfg(feature = "record")]
@@ -67,7 +72,7 @@ pub(crate) use user_rule::{code_of, is_user_rule};
 
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
-use crate::posterior::{Posterior, PosteriorError};
+use crate::posterior::Posterior;
 
 /// One user of a policy.
 ///
@@ -156,13 +161,8 @@ impl<'u, T: Scalar> User<'u, T> {
         DecisionId {
             user: self.memory.state.user,
             incarnation: self.memory.state.incarnation,
-            site: self.place(),
+            site: self.site(),
             round,
         }
-    }
-
-    /// Refuses a user that is vacant, as after a load that was given up.
-    fn admit(&self) -> Result<(), UserError> {
-        if self.state().is_empty() { Err(UserError::Posterior(PosteriorError::NotStarted)) } else { Ok(()) }
     }
 }

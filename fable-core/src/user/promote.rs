@@ -73,7 +73,7 @@ impl<T: Scalar> User<'_, T> {
                     && (known.by == by || !certified)
             };
             if promotion.verdict != Verdict::Open
-                && self.has_room(contrast)
+                && self.has_capacity(contrast)
                 && !self.memory.profile.iter().any(known)
             {
                 return Ok(Some(promotion));
@@ -220,7 +220,7 @@ impl<T: Scalar> User<'_, T> {
         if !true_then || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);
         }
-        if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+        if self.has_capacity(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
     /// The same for a certificate: the coins are those of the state, and one made under another alpha has at least won something.
@@ -240,10 +240,10 @@ impl<T: Scalar> User<'_, T> {
         if !(won && ordered && counted) || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);
         }
-        if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+        if self.has_capacity(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
-    pub(super) fn has_room(&self, contrast: u8) -> bool {
+    pub(super) fn has_capacity(&self, contrast: u8) -> bool {
         !self.memory.profile.is_full() || self.memory.profile.iter().any(|known| known.contrast == contrast)
     }
 }

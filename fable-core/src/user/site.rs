@@ -76,14 +76,14 @@ impl State {
 impl<T: Scalar> User<'_, T> {
     /// The place that decides: the recorded one, or before the first decision that of the settings.
     #[must_use]
-    pub fn place(&self) -> u32 {
+    pub fn site(&self) -> u32 {
         let State { site, round, .. } = *self.memory.state;
         if site == 0 && round == 0 { self.policy.settings().site } else { site }
     }
 
     /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is not yet.
     #[must_use]
-    pub fn placing(&self) -> Option<Event> {
-        (self.state().site() != self.place()).then(|| Event::Site { site: self.place() })
+    pub fn site_event(&self) -> Option<Event> {
+        (self.state().site() != self.site()).then(|| Event::Site { site: self.site() })
     }
 }

@@ -124,7 +124,7 @@ fn play<T: Scalar>(ana: &mut HostUser<'_, T>, events: &[Event]) -> Result<(), Us
 fn append<T: Scalar>(place: &mut Place<'_, T>, told: &[JournalDigest]) -> Result<usize, MergeError> {
     let news = missing_events(&place.telling(), told)?;
     let count = news.len();
-    if let Some(event) = place.ana.user().placing() {
+    if let Some(event) = place.ana.user().site_event() {
         place.run(Command::event(event))?;
     }
     for told in news {
@@ -256,7 +256,7 @@ fn every_place_has_its_own_ids_and_draws() {
         let ids: Vec<_> =
             (0..40).map(|_| ana.decide(&context, &all).unwrap()).map(|made| (made.id, made.action)).collect();
         assert!(ids.iter().all(|(id, _)| id.site == origin && id.to_string().parse() == Ok(*id)));
-        assert_eq!((ana.state().site(), ana.user().place()), (origin, origin));
+        assert_eq!((ana.state().site(), ana.user().site()), (origin, origin));
         ids.iter().map(|(_, action)| action.0).collect::<Vec<_>>()
     };
     let (zero, one, two) = (decide(0), decide(1), decide(2));
