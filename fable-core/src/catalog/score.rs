@@ -101,7 +101,9 @@ impl<'r> Round<'r> {
         defaults: Option<&'r [f64]>,
     ) -> Self {
         let components = catalog.definition().components;
-        let (mut counts, mut starts, mut start) = ([1; MAX_COMPONENTS], [0; MAX_COMPONENTS], 0);
+        let mut counts = [1; MAX_COMPONENTS];
+        let mut starts = [0; MAX_COMPONENTS];
+        let mut start = 0;
         for ((count, slot), component) in counts.iter_mut().zip(&mut starts).zip(components) {
             (*count, *slot) = (component.values.len(), start);
             start += *count;

@@ -367,7 +367,9 @@ const fn is_left(definition: &Definition<'_>, own: &StandingRule<'_>, action: u1
 #[expect(clippy::cast_possible_truncation, reason = "a component has at most 256 values")]
 const fn has_pattern(components: &[Component<'_>], mut pattern: &[Part<'_>], action: u16) -> bool {
     while let [part, rest @ ..] = pattern {
-        let (mut index, mut value, mut stride) = (0, 0, 1);
+        let mut index = 0;
+        let mut value = 0;
+        let mut stride = 1;
         let mut later = components;
         while let [component, others @ ..] = later {
             let count = component.values.len();
@@ -415,14 +417,19 @@ const fn check_contrast(
         }
         signals = rest;
     }
-    let (mut prefer, mut over, mut components) = (contrast.prefer, contrast.over, definition.components);
+    let mut prefer = contrast.prefer;
+    let mut over = contrast.over;
+    let mut components = definition.components;
     let mut differences = 0;
-    while let ([p, p_rest @ ..], [o, o_rest @ ..], [component, c_rest @ ..]) = (prefer, over, components) {
+    while let [component, later_components @ ..] = components {
+        let ([p, later_prefer @ ..], [o, later_over @ ..]) = (prefer, over) else { break };
         if *p as usize >= component.values.len() || *o as usize >= component.values.len() {
             return Err(CatalogError::ContrastActions);
         }
         differences += (*p != *o) as usize;
-        (prefer, over, components) = (p_rest, o_rest, c_rest);
+        components = later_components;
+        prefer = later_prefer;
+        over = later_over;
     }
     if prefer.is_empty() && over.is_empty() && components.is_empty() && differences == 1 {
         Ok(())
@@ -572,13 +579,16 @@ const fn texts(mut sum: Fingerprint, mut texts: &[&str]) -> Fingerprint {
 }
 
 const fn condition(sum: Fingerprint, when: Condition<'_>) -> Fingerprint {
-    let (tag, signal, threshold) = match when {
-        Condition::Always => return sum.u64(0),
-        Condition::Tasks(tasks) => return sum.u64(1).u64(tasks.len() as u64).bytes(tasks),
-        Condition::Above(signal, threshold) => (2, signal, threshold),
-        Condition::AtLeast(signal, threshold) => (3, signal, threshold),
-        Condition::AtMost(signal, threshold) => (4, signal, threshold),
-        Condition::Below(signal, threshold) => (5, signal, threshold),
-    };
-    sum.u64(tag).u64(signal as u64).u64(threshold.to_bits() as u64)
+    match when {
+        Condition::Always => sum.u64(0),
+        Condition::Tasks(tasks) => sum.u64(1).u64(tasks.len() as u64).bytes(tasks),
+        Condition::Above(signal, threshold) => bound(sum.u64(2), signal, threshold),
+        Condition::AtLeast(signal, threshold) => bound(sum.u64(3), signal, threshold),
+        Condition::AtMost(signal, threshold) => bound(sum.u64(4), signal, threshold),
+        Condition::Below(signal, threshold) => bound(sum.u64(5), signal, threshold),
+    }
+}
+
+const fn bound(sum: Fingerprint, signal: u8, threshold: f32) -> Fingerprint {
+    sum.u64(signal as u64).u64(threshold.to_bits() as u64)
 }

@@ -104,7 +104,7 @@ mod tests {
 
     /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear congruence; every third entry of
     /// the vector's beginning is zero.
-    fn factor<T: Number>(n: usize) -> (Vec<T>, Vec<T>, Vec<T>) {
+    fn factor<T: Number>(n: usize) -> Case<T> {
         let mut state = 1_u32;
         let mut next = move || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -113,7 +113,13 @@ mod tests {
         let columns = (0..n * (n + 1) / 2).map(|_| next()).collect();
         let inverse = (0..n).map(|_| T::ONE + next()).collect();
         let w = (0..=n).map(|row| if row < n / 2 && row % 3 == 0 { T::ZERO } else { next() }).collect();
-        (columns, inverse, w)
+        Case { columns, inverse, w }
+    }
+
+    struct Case<T> {
+        columns: Vec<T>,
+        inverse: Vec<T>,
+        w: Vec<T>,
     }
 
     fn bits<T: Number>(numbers: &[T]) -> Vec<u64> {
@@ -126,7 +132,7 @@ mod tests {
         Plain: Vectors<T> + Lanes<T, ROWS>,
     {
         for n in (1..20).chain([29, 63, 64, 65, 134, 146]) {
-            let (columns, inverse, w) = factor::<T>(n);
+            let Case { columns, inverse, w } = factor::<T>(n);
             let (mut here, mut there) = (
                 (columns.clone(), inverse.clone(), w.clone()),
                 (columns.clone(), inverse.clone(), w.clone()),
@@ -176,10 +182,16 @@ mod tests {
     #[test]
     fn columns_go_through_one_after_the_other() {
         for n in [1, 2, 3, 4, 5, 7, 8, 12, 17, 64, 146] {
-            let (columns, inverse, w) = factor::<f32>(n);
-            let (mut swept, mut e, mut x) = (columns.clone(), inverse.clone(), w.clone());
+            let Case { columns, inverse, w } = factor::<f32>(n);
+            let mut swept = columns.clone();
+            let mut e = inverse.clone();
+            let mut x = w.clone();
             let (t, rest) = f32::sweep(&mut e, &mut swept, &mut x, 1.0);
-            let (mut l, mut d, mut v, mut grown, mut start) = (columns, inverse, w, 1.0_f32, 0);
+            let mut l = columns;
+            let mut d = inverse;
+            let mut v = w;
+            let mut grown = 1.0_f32;
+            let mut start = 0;
             for column in 0..n {
                 let p = v[column];
                 if p != 0.0 {
@@ -216,7 +228,7 @@ mod tests {
         }
         for n in (1..40).chain([64, 134, 146]) {
             for solved in 1..=n.min(18) {
-                let (columns, _, x) = factor::<f32>(n);
+                let Case { columns, w: x, .. } = factor::<f32>(n);
                 // The last columns belong to what is solved already.
                 let unknown = n + 1 - solved;
                 let starts: Vec<usize> =

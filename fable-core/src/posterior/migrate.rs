@@ -279,7 +279,9 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
     /// Writes what is common into the new factor, which is zero where nothing is; says how many coordinates that is.
     #[inline(never)]
     fn copy(&mut self, out: &mut [T], gone_leaf: usize, gone_root: usize) -> Option<usize> {
-        let (old, new, places) = (self.old, self.new, self.places);
+        let old = self.old;
+        let new = self.new;
+        let places = self.places;
         out.fill(T::ZERO);
         let (inverse, mut columns) =
             out.get_mut(..new.packed_len())?.split_at_mut_checked(new.dimension())?;

@@ -238,7 +238,9 @@ fn other(
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
-            let (round, reward, weight) = (input.u32(), input.f64(), input.f32());
+            let round = input.u32();
+            let reward = input.f64();
+            let weight = input.f32();
             if weight == 1.0 {
                 return Err(RecordError::Content);
             }
@@ -267,7 +269,10 @@ fn other(
 }
 
 fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
-    let (site, from, more, time) = (input.varint(), input.varint(), input.varint(), input.u32());
+    let site = input.varint();
+    let from = input.varint();
+    let more = input.varint();
+    let time = input.u32();
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
     let deed = match input.byte() {
         0 => RemoteChange::Nothing,

@@ -263,7 +263,9 @@ impl<'b> Input<'b> {
     }
 
     pub(crate) fn pending<T: Scalar>(&mut self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
-        let (round, time, action) = (self.u32(), self.u32(), Action(self.short()));
+        let round = self.u32();
+        let time = self.u32();
+        let action = Action(self.short());
         let wait = match self.byte() {
             0 => Wait::Waiting,
             1 => Wait::Rewarded,
@@ -301,7 +303,9 @@ impl<'b> Input<'b> {
         };
         let valid = self.flag();
         let by = if self.flag() { Certifier::Probes } else { Certifier::Ellipsoid };
-        let (round, time, evidence) = (self.u32(), self.u32(), self.u32());
+        let round = self.u32();
+        let time = self.u32();
+        let evidence = self.u32();
         Promotion {
             contrast,
             verdict,

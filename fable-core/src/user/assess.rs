@@ -46,8 +46,8 @@ impl Comparison {
     #[must_use]
     #[inline]
     pub fn declared(catalog: &Catalog<'_>, index: usize) -> Option<Self> {
-        let (context, prefer, over) = catalog.contrast_parts(index)?;
-        Some(Self { context, prefer, over, total: false })
+        let parts = catalog.contrast_parts(index)?;
+        Some(Self { context: parts.context, prefer: parts.prefer, over: parts.over, total: false })
     }
 }
 
@@ -139,9 +139,9 @@ impl<T: Scalar> User<'_, T> {
         let Comparison { context, prefer, over, total } = comparison;
         self.admit_action(context, *prefer)?;
         self.admit_action(context, *over)?;
-        let (component, plus, minus) =
+        let Difference { component, preferred, other } =
             difference(policy.catalog(), *prefer, *over).ok_or(UserError::Comparison)?;
-        let evidence = self.evidence(component, plus).saturating_add(self.evidence(component, minus));
+        let evidence = self.evidence(component, preferred).saturating_add(self.evidence(component, other));
 
         let mut norm = 0.0;
         let direction = policy.difference(context, *prefer, *over).map(|(index, value)| {
@@ -195,13 +195,21 @@ impl<T: Scalar> User<'_, T> {
     }
 }
 
-/// The one component in which two actions differ, and their values in it.
+/// The component in which two actions differ, and their values in it.
+struct Difference {
+    component: usize,
+    preferred: u8,
+    other: u8,
+}
+
+/// The difference of two actions; `None` unless they differ in exactly one component.
 #[inline]
-fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<(usize, u8, u8)> {
+fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<Difference> {
     let (prefer, over) = (catalog.values(prefer)?, catalog.values(over)?);
     let mut differing = prefer.iter().zip(&over).enumerate().filter(|(_, (plus, minus))| plus != minus);
-    let (component, (plus, minus)) = differing.next()?;
-    differing.next().is_none().then_some((component, *plus, *minus))
+    let (component, (preferred, other)) = differing.next()?;
+    let difference = Difference { component, preferred: *preferred, other: *other };
+    differing.next().is_none().then_some(difference)
 }
 
 /// With w.Sigma.w = c / (n_0 + n) and the mean as it is, the interval leaves zero when n_0 + n has grown by radius^2 / mean^2.

@@ -122,7 +122,9 @@ impl<T: Scalar> User<'_, T> {
         self.admit()?;
         let policy = self.policy;
         let pending = *self.memory.view().settled_or_waiting(self.state().round_of(id)?)?;
-        let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
+        let context = pending.context;
+        let chosen = pending.action;
+        let catalog = policy.catalog();
         let feasible = Feasible::from_set(catalog, self.state().permissions).map_err(UserError::Feasible)?;
         let request = Request { defaults, time: pending.time, ..Request::new(&context, &feasible) };
         if let Some(other) = other {

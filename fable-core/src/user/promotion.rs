@@ -106,9 +106,9 @@ impl Promotion {
     /// Only what the writer returns; a contrast that the catalog does not have writes nothing.
     pub fn write_sentence(&self, catalog: &Catalog<'_>, out: &mut impl fmt::Write) -> fmt::Result {
         let Some(contrast) = catalog.contrasts().get(usize::from(self.contrast)) else { return Ok(()) };
-        let (own, better, worse) = match self.verdict {
-            Verdict::For => (contrast.positive, contrast.prefer, contrast.over),
-            Verdict::Against => (contrast.negative, contrast.over, contrast.prefer),
+        let own = match self.verdict {
+            Verdict::For => contrast.positive,
+            Verdict::Against => contrast.negative,
             Verdict::Open => return Ok(()),
         };
         if !own.is_empty() {
@@ -122,7 +122,10 @@ impl Promotion {
         let (index, component) = component;
         let value =
             |values: &[u8]| values.get(index).and_then(|value| component.values.get(usize::from(*value)));
-        let (Some(better), Some(worse)) = (value(better), value(worse)) else { return Ok(()) };
+        let (Some(prefer), Some(over)) = (value(contrast.prefer), value(contrast.over)) else {
+            return Ok(());
+        };
+        let (better, worse) = if self.verdict == Verdict::For { (prefer, over) } else { (over, prefer) };
         let task = contrast.task.and_then(|task| catalog.definition().tasks.get(usize::from(task)));
         if let Some(task) = task {
             write!(out, "For {task} the user prefers ")?;

@@ -91,7 +91,9 @@ fn teach(ana: &mut HostUser<'_, f64, 4>, random: &mut Random, count: usize, into
     for _ in 0..count {
         let user = ana.user();
         let (policy, catalog) = (user.policy(), user.policy().catalog());
-        let (context, action, reward) = (random.context(catalog), random.action(catalog), random.signed());
+        let context = random.context(catalog);
+        let action = random.action(catalog);
+        let reward = random.signed();
         let baseline = policy.baseline(&context, action, None);
         into.push(Observation { context, action, baseline, reward, weight: 1.0 });
         ana.user().observe(&context, action, reward).unwrap();
@@ -206,7 +208,9 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
         let (mut direct, mut stored) = (start::<f64, 4>(&policy, 1), start::<f64, 4>(&policy, 1));
         let mut replayed = start::<f64, 4>(&policy, 1);
         let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
-        let (mut dense, mut waiting, mut fades) = (Sums::isotropic(29, 16.0), None, 0);
+        let mut dense = Sums::isotropic(29, 16.0);
+        let mut waiting = None;
+        let mut fades = 0;
         let prior = dense.clone();
         let mut random = Random(11);
         for round in 0..40 {

@@ -133,20 +133,18 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
     (numbers, exploration, retained, any::<u64>(), waits, trust).prop_map(
         |(numbers, exploration, retained, seed, waits, trust)| {
             let (deadline, expiry) = waits;
-            let (noise_variance, base_precision, cost_weight) = numbers;
-            let (alpha, prior_radius, min_evidence) = trust;
             Settings {
-                noise_variance,
-                base_precision: Some(base_precision),
-                cost_weight,
+                noise_variance: numbers.0,
+                base_precision: Some(numbers.1),
+                cost_weight: numbers.2,
                 exploration,
                 retained,
                 seed,
                 deadline,
                 expiry,
-                alpha,
-                prior_radius,
-                min_evidence,
+                alpha: trust.0,
+                prior_radius: trust.1,
+                min_evidence: trust.2,
                 ..Settings::PAPER
             }
         },
@@ -211,7 +209,9 @@ fn event() -> impl Strategy<Value = Event> {
         1 => mostly_share().prop_map(|keep| Event::Fade { keep }),
         1 => (round(), prop::option::of(mostly(REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
         1 => (any::<u8>(), round(), any::<u32>(), any::<bool>()).prop_map(|(contrast, round, at, coins)| {
-            let (verdict, valid, evidence) = (Verdict::For, true, 10);
+            let verdict = Verdict::For;
+            let valid = true;
+            let evidence = 10;
             let by = if coins { Certifier::Probes } else { Certifier::Ellipsoid };
             Event::Promotion(Promotion { contrast, verdict, valid, by, round, time: at, evidence, lower: 0.1, upper: 0.2 })
         }),
