@@ -1,4 +1,5 @@
-//! `defmt::Format` for the types that deriving would print number by number: a line that says which one it is.
+//! `defmt::Format` for the types that deriving would print number by number: a line that says which one it
+//! is.
 
 #[cfg(feature = "analysis")]
 use crate::analysis::{Program, Span};

@@ -1,10 +1,11 @@
-//! Personalization that fits on a microcontroller: the reference implementation of FABLE, the Factorized Adaptive Bandit
-//! Layer for Execution.
+//! Personalization that fits on a microcontroller: the reference implementation of FABLE, the Factorized
+//! Adaptive Bandit Layer for Execution.
 //!
-//! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints leave a
-//! [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible [`Action`] becomes an
-//! instruction for the assistant; the user's reaction, one number in [-1, 1], updates the posterior. No allocator, no
-//! unsafe code, no panics, and the same bits on x86-64, Cortex-M, RISC-V and WebAssembly.
+//! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints
+//! leave a [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible
+//! [`Action`] becomes an instruction for the assistant; the user's reaction, one number in [-1, 1], updates
+//! the posterior. No allocator, no unsafe code, no panics, and the same bits on x86-64, Cortex-M, RISC-V and
+//! WebAssembly.
 //!
 //! ```
 //! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
@@ -21,8 +22,9 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! The modules are layers, each of which knows only those before it: numbers, [`mod@catalog`] (what can be chosen, contexts, hard
-//! constraints, stated preferences), posterior, policy, user (decide, learn, promote, explain), [`record`], [`protocol`].
+//! The modules are layers, each of which knows only those before it: numbers, [`mod@catalog`] (what can be
+//! chosen, contexts, hard constraints, stated preferences), posterior, policy, user (decide, learn, promote,
+//! explain), [`record`], [`protocol`].
 //!
 //! | Paper | Here |
 //! |---|---|
@@ -40,10 +42,13 @@
 //! | z, d_z | [`Settings::retained`], [`Policy::active_dimension`] |
 //! | y_t - bar b | reward minus [`Decision::baseline`] |
 //!
-//! Features, on by default, which a device may leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`, `promote`, `rules`, `theorem`, `unlearn`. What a
-//! build leaves out is refused with [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
-//! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
-//! and `protocol` the frames that a host and a device exchange, `keyed` with a seal; `dispatch` takes the wide registers of a host's processor, with the same bits.
+//! Features, on by default, which a device may leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`,
+//! `promote`, `rules`, `theorem`, `unlearn`. What a build leaves out is refused with
+//! [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every
+//! type a `defmt::Format`, for logs on devices; `analysis` adds [`analysis`], what hosts compute about a user
+//! beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events
+//! and snapshots as bytes, and `protocol` the frames that a host and a device exchange, `keyed` with a seal;
+//! `dispatch` takes the wide registers of a host's processor, with the same bits.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
@@ -99,7 +104,8 @@ pub mod settings {
     };
 }
 
-/// What is known about a user's preferences: comparisons of two actions, fair probes, promotions, and the user's own rules.
+/// What is known about a user's preferences: comparisons of two actions, fair probes, promotions, and the
+/// user's own rules.
 pub mod preference {
     pub use crate::user::{
         Assessment, Average, Certifier, Comparison, Gap, MAX_TRIALS, MAX_USER_RULES, Probe, ProbeOutcome,

@@ -1,8 +1,9 @@
 //! For how long a smaller dictionary is the better choice.
 //!
-//! Leaving blocks out costs bias in every round and saves estimation: with k of d coordinates the regret bound after n rounds is
-//! n b_k + C g(k) sqrt(n), where b_k = 2 sqrt(rho E_k) and g is the [`Rate`] of the algorithm. All of it holds up to
-//! logarithmic factors. Each function is one formula; a NaN given is a NaN or `false` returned.
+//! Leaving blocks out costs bias in every round and saves estimation: with k of d coordinates the regret
+//! bound after n rounds is n b_k + C g(k) sqrt(n), where b_k = 2 sqrt(rho E_k) and g is the [`Rate`] of the
+//! algorithm. All of it holds up to logarithmic factors. Each function is one formula; a NaN given is a NaN
+//! or `false` returned.
 //!
 //! ```
 //! use fable_core::analysis::budget::{Rate, bias};
@@ -35,7 +36,8 @@ impl Rate {
         }
     }
 
-    /// n_x(k), the number of rounds before which k of d coordinates have the smaller bound: ((C (g(d) - g(k)) / b)^2.
+    /// n_x(k), the number of rounds before which k of d coordinates have the smaller bound: ((C (g(d) - g(k))
+    /// / b)^2.
     ///
     /// Without bias that is for ever (infinity) when k < d. With k >= d it is never (0).
     #[must_use]
@@ -47,7 +49,8 @@ impl Rate {
         ratio * ratio
     }
 
-    /// Rounds after which the average regret is at most `epsilon`: (C g(k) / (epsilon - b))^2, infinity for b >= epsilon.
+    /// Rounds after which the average regret is at most `epsilon`: (C g(k) / (epsilon - b))^2, infinity for b
+    /// >= epsilon.
     #[must_use]
     pub fn rounds(self, constant: f64, k: usize, bias: f64, epsilon: f64) -> f64 {
         if bias >= epsilon {
@@ -57,14 +60,16 @@ impl Rate {
         root * root
     }
 
-    /// Whether k of d coordinates reach an average regret of `epsilon` sooner than all d: b < epsilon (1 - g(k) / g(d)).
+    /// Whether k of d coordinates reach an average regret of `epsilon` sooner than all d: b < epsilon (1 -
+    /// g(k) / g(d)).
     #[must_use]
     pub fn saves_samples(self, k: usize, d: usize, bias: f64, epsilon: f64) -> bool {
         bias < epsilon * (1.0 - self.of(k) / self.of(d))
     }
 }
 
-/// b = 2 sqrt(rho E), the regret per round that leaving out an error of E can cost. An E below 0 by rounding counts as 0.
+/// b = 2 sqrt(rho E), the regret per round that leaving out an error of E can cost. An E below 0 by rounding
+/// counts as 0.
 #[must_use]
 pub fn bias(rho: f64, error: f64) -> f64 {
     2.0 * libm::sqrt(rho * if error < 0.0 { 0.0 } else { error })

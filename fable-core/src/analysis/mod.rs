@@ -1,9 +1,10 @@
 //! What a host computes about a user beside the learner (feature `analysis`).
 //!
-//! [`span`] tells which contrasts the hard constraints leave learnable at all. [`spca`] and [`program`] choose, before the
-//! first round, the blocks that matter most to this user (FABLE-SPCA), and [`budget`] says for how long the smaller
-//! dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet) goes into
-//! [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, all memory is the caller's.
+//! [`span`] tells which contrasts the hard constraints leave learnable at all. [`spca`] and [`program`]
+//! choose, before the first round, the blocks that matter most to this user (FABLE-SPCA), and [`budget`] says
+//! for how long the smaller dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet)
+//! goes into [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, all memory is the
+//! caller's.
 //!
 //! From prototypes of the user's requests to a learner over the eight best-spent coordinates of `tau2`:
 //!
@@ -39,6 +40,7 @@
 //! ```
 
 pub mod budget;
+mod error;
 pub mod program;
 mod search;
 pub mod span;

@@ -1,30 +1,33 @@
 //! The best blocks for a budget of k coordinates: the block integer program of FABLE-SPCA, solved exactly.
 //!
-//! With q_h = 1 for a kept block and o = 1 - q, [`reduce`] adds H up to B_gh = sum of H_ij over i in block g, j in block h, and
+//! With q_h = 1 for a kept block and o = 1 - q, [`reduce`] adds H up to B_gh = sum of H_ij over i in block g,
+//! j in block h, and
 //!
 //! ```text
 //!   minimise  E(q) = o^T B o     subject to   sum size_h q_h = k,   q_h = 1 (keep),   q_h = 0 (forbid),   q_child <= q_parent
 //! ```
 //!
-//! *Search.* Depth first, one block after the other. A node has decided some blocks; with O the omitted, F the free ones and D
-//! the coordinates still to be omitted, its error is c + sum_f o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g) for c = sum of B
-//! over O x O and r_f = sum of B_fO. A node is dropped when no subset of F has the missing size (a table of subset sums tells
-//! exactly), when it breaks a parent rule, or when its bound shows that it cannot lead to a better choice.
+//! *Search.* Depth first, one block after the other. A node has decided some blocks; with O the omitted, F
+//! the free ones and D the coordinates still to be omitted, its error is c + sum_f o_f (2 r_f + B_ff + sum_{g
+//! in F, g != f} B_fg o_g) for c = sum of B over O x O and r_f = sum of B_fO. A node is dropped when no
+//! subset of F has the missing size (a table of subset sums tells exactly), when it breaks a parent rule, or
+//! when its bound shows that it cannot lead to a better choice.
 //!
-//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over fractional o in
-//! [0, 1]^(F - f) with sizes adding up to D - size_f, and let the bound be c plus the least sum of o_f (2 r_f + B_ff + m_f) over
-//! fractional o in [0, 1]^F with sizes adding up to D. Every admissible o is feasible for both, and for it the inner sum of an
-//! omitted f is at least m_f; so no admissible choice below the node has a smaller error. Nothing is assumed about the signs
-//! or the definiteness of B, so blocks that cancel each other are safe. Both minima are greedy by value per coordinate, which is
-//! optimal for one equality with positive sizes.
+//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over
+//! fractional o in [0, 1]^(F - f) with sizes adding up to D - size_f, and let the bound be c plus the least
+//! sum of o_f (2 r_f + B_ff + m_f) over fractional o in [0, 1]^F with sizes adding up to D. Every admissible
+//! o is feasible for both, and for it the inner sum of an omitted f is at least m_f; so no admissible choice
+//! below the node has a smaller error. Nothing is assumed about the signs or the definiteness of B, so blocks
+//! that cancel each other are safe. Both minima are greedy by value per coordinate, which is optimal for one
+//! equality with positive sizes.
 //!
-//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding and far below meaning. Of
-//! equal choices the one is taken that keeps the earliest blocks: block 0 if any of them keeps it, and so on. A second pass in
-//! definition order finds it.
+//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding and far
+//! below meaning. Of equal choices the one is taken that keeps the earliest blocks: block 0 if any of them
+//! keeps it, and so on. A second pass in definition order finds it.
 //!
-//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, two dozen that cancel each other a tenth of a second; for
-//! a hundred [`Program::search`] stops after a given number of nodes and says how far from optimal its choice can be. A node
-//! costs f^2 log f steps for f free blocks.
+//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, two dozen that cancel each other a
+//! tenth of a second; for a hundred [`Program::search`] stops after a given number of nodes and says how far
+//! from optimal its choice can be. A node costs f^2 log f steps for f free blocks.
 //!
 //! ```
 //! use fable_core::analysis::{Program, ProgramError};
@@ -38,13 +41,14 @@
 //! # Ok::<(), ProgramError>(())
 //! ```
 
+pub use super::error::ProgramError;
 use super::search::Search;
 use crate::catalog::{Block, BlockSet, Catalog, CoordinateSet, MAX_BLOCKS, MAX_DIMENSION};
 use crate::numbers::Bits;
-use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage};
 
-/// Errors closer than this part of the sum of |B| are equal. Rounding in the sums of 128 x 128 numbers is below 2e-12 of it.
+/// Errors closer than this part of the sum of |B| are equal. Rounding in the sums of 128 x 128 numbers is
+/// below 2e-12 of it.
 pub const RESOLUTION: f64 = 1e-11;
 
 /// Adds H up block by block: `out` gets B, one row after the other, as many as the catalog has blocks.
@@ -89,16 +93,17 @@ pub struct Selection<const W: usize = 4> {
     pub retained: Bits<W>,
     /// E of this choice.
     pub error: f64,
-    /// The least error of any admissible choice is at most this much smaller, apart from the resolution: epsilon_opt. 0 when
-    /// the search was completed.
+    /// The least error of any admissible choice is at most this much smaller, apart from the resolution:
+    /// epsilon_opt. 0 when the search was completed.
     pub gap: f64,
 }
 
-/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so many more would not be searched in a lifetime.
+/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so many more would not be
+/// searched in a lifetime.
 pub const MAX_MASK: usize = 1024;
 
-/// The program over single coordinates instead of blocks: z itself, in the words of the paper. The learner retains blocks, so this says how
-/// much better a mask could be.
+/// The program over single coordinates instead of blocks: z itself, in the words of the paper. The learner
+/// retains blocks, so this says how much better a mask could be.
 ///
 /// ```
 /// use fable_core::analysis::{CoordinateProgram, ProgramError};
@@ -112,7 +117,8 @@ pub const MAX_MASK: usize = 1024;
 /// ```
 pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
 
-/// The program: sizes, relevance and rules. See the [module](self). `N` is the most parts that it can have, and `W` the words of a set of them.
+/// The program: sizes, relevance and rules. See the [module](self). `N` is the most parts that it can have,
+/// and `W` the words of a set of them.
 #[derive(Clone, Debug)]
 pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
     /// B, as many rows as blocks.
@@ -126,11 +132,12 @@ pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
 }
 
 impl<'p> Program<'p> {
-    /// A program over blocks of these sizes. Of `relevance`, one row after the other, only the symmetric part counts.
+    /// A program over blocks of these sizes. Of `relevance`, one row after the other, only the symmetric part
+    /// counts.
     ///
     /// # Errors
-    /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than blocks squared, or an
-    /// entry that is not finite.
+    /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than
+    /// blocks squared, or an entry that is not finite.
     pub fn new(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
         Self::over(sizes, relevance)
     }
@@ -149,8 +156,8 @@ impl<'p> Program<'p> {
         Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
     }
 
-    /// Keeps an interaction (of components, with the task or with a signal) only together with the main effects of its
-    /// components, as far as the catalog has them.
+    /// Keeps an interaction (of components, with the task or with a signal) only together with the main
+    /// effects of its components, as far as the catalog has them.
     ///
     /// # Errors
     /// A catalog with other blocks than the program.
@@ -163,7 +170,8 @@ impl<'p> CoordinateProgram<'p> {
     /// A program over the coordinates of a catalog, of H itself.
     ///
     /// # Errors
-    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or one that is not finite.
+    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or one that is
+    /// not finite.
     pub fn of_coordinates(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
         let ones = [1; MAX_MASK];
         Self::over(ones.get(..catalog.dimension()).ok_or(ProgramError::BlockCount)?, relevance)
@@ -257,10 +265,12 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         self.search(k, u64::MAX, scratch)
     }
 
-    /// The same, but at most `nodes` nodes are looked at; [`Selection::gap`] bounds what may have been missed.
+    /// The same, but at most `nodes` nodes are looked at; [`Selection::gap`] bounds what may have been
+    /// missed.
     ///
     /// # Errors
-    /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in time.
+    /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in
+    /// time.
     pub fn search(&self, k: usize, nodes: u64, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         let needed = self.scratch_len();
         let sums = scratch.get_mut(..needed).ok_or(ProgramError::ScratchLength { needed })?;
@@ -396,7 +406,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
     }
 }
 
-/// The natural parents: (main effect of a component, interaction that has the component as a factor), by block.
+/// The natural parents: (main effect of a component, interaction that has the component as a factor), by
+/// block.
 pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize)> {
     let definition = catalog.definition();
     let count = definition.components.len();
@@ -411,56 +422,3 @@ pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize
         },
     )
 }
-
-/// What can be wrong with a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum ProgramError {
-    /// No block, or more than 128; or more than 1,024 single coordinates.
-    BlockCount,
-    /// A block of no coordinates, or more than 8,192 coordinates.
-    Sizes,
-    /// A matrix with another number of rows and columns.
-    Shape {
-        /// Rows and columns that it should have.
-        expected: usize,
-    },
-    /// The entries of the relevance do not add up to a finite number.
-    NotFinite,
-    /// A rule names a block that the program does not have.
-    UnknownBlock,
-    /// The scratch is too short.
-    ScratchLength {
-        /// Words that it needs.
-        needed: usize,
-    },
-    /// No choice that keeps the rules has this many coordinates.
-    Infeasible {
-        /// The budget asked for.
-        k: usize,
-    },
-    /// No choice was found within the number of nodes.
-    NodeLimit,
-}
-
-impl fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::BlockCount => {
-                f.write_str("a program needs between 1 and 128 blocks, or at most 1024 single coordinates")
-            }
-            Self::Sizes => {
-                f.write_str("every block needs a coordinate, and all together can have at most 8192")
-            }
-            Self::Shape { expected } => write!(f, "the matrix must have {expected} rows and columns"),
-            Self::NotFinite => f.write_str("the entries of the relevance do not add up to a finite number"),
-            Self::UnknownBlock => f.write_str("a rule names a block that does not exist"),
-            Self::ScratchLength { needed } => write!(f, "the scratch needs {needed} words"),
-            Self::Infeasible { k } => write!(f, "no admissible choice of blocks has exactly {k} coordinates"),
-            Self::NodeLimit => f.write_str("no admissible choice was found within the number of nodes"),
-        }
-    }
-}
-
-impl core::error::Error for ProgramError {}

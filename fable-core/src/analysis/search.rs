@@ -23,7 +23,8 @@ pub(super) struct Search<'s, const W: usize, const N: usize> {
 }
 
 impl<const W: usize, const N: usize> Search<'_, W, N> {
-    /// Looks at the choices that keep `kept`, of this size, and any blocks from `place` on; true when the pass is over.
+    /// Looks at the choices that keep `kept`, of this size, and any blocks from `place` on; true when the
+    /// pass is over.
     pub(super) fn visit(&mut self, place: usize, kept: &Bits<W>, size: usize) -> bool {
         let program = self.program;
         if !self.reachable(place, size) {

@@ -1,19 +1,21 @@
 //! Which contrasts can be learned at all: the span of the feasible features.
 //!
-//! The safe span is S = span{phi(c_t, a) : t >= 1, a in A_t}. A linear functional w.theta is identified from the mean rewards
-//! of feasible actions exactly when w lies in S: otherwise the part v of w that is orthogonal to S can be added to theta
-//! without changing any feasible score, while w.theta changes by |v|^2.
+//! The safe span is S = span{phi(c_t, a) : t >= 1, a in A_t}. A linear functional w.theta is identified from
+//! the mean rewards of feasible actions exactly when w lies in S: otherwise the part v of w that is
+//! orthogonal to S can be added to theta without changing any feasible score, while w.theta changes by |v|^2.
 //!
-//! The span is kept as orthonormal rows. A new vector is projected onto their complement by modified Gram-Schmidt, twice,
-//! which makes it orthogonal to working precision (Kahan's "twice is enough"); it is normalised and kept when more than
-//! [`TOLERANCE`] of its length is left. One call costs 4 r d multiply-adds for rank r.
+//! The span is kept as orthonormal rows. A new vector is projected onto their complement by modified
+//! Gram-Schmidt, twice, which makes it orthogonal to working precision (Kahan's "twice is enough"); it is
+//! normalised and kept when more than [`TOLERANCE`] of its length is left. One call costs 4 r d multiply-adds
+//! for rank r.
 //!
-//! *Tolerance.* The rows span, to the last bit or so, vectors that differ from the inserted ones by sqrt(r) eps of their
-//! lengths: 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i therefore keeps a remainder of up to 2e-14 sum
+//! *Tolerance.* The rows span, to the last bit or so, vectors that differ from the inserted ones by sqrt(r)
+//! eps of their lengths: 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i therefore
+//! keeps a remainder of up to 2e-14 sum
 //! |c_i v_i|, and 1e-6 |w| accepts it even when its terms cancel to one part in 5e7. Features are ones and signals, and contrasts
-//! take a few of them with coefficients near 1, so that is ample. What it gives up: a direction within 1e-6 of the span counts
-//! as inside, such as the effect of a signal that never exceeds a millionth. Learning it as well as a plain effect would take
-//! 1e12 times as many rounds.
+//! take a few of them with coefficients near 1, so that is ample. What it gives up: a direction within 1e-6
+//! of the span counts as inside, such as the effect of a signal that never exceeds a millionth. Learning it
+//! as well as a plain effect would take 1e12 times as many rounds.
 //!
 //! ```
 //! use fable_core::analysis::{Span, SpanError};
@@ -77,15 +79,17 @@ impl<S: Storage<f64>> Span<S> {
         self.rank
     }
 
-    /// Adds a vector, given as (coordinate, coefficient); coefficients of one coordinate add up. True when the rank grew.
+    /// Adds a vector, given as (coordinate, coefficient); coefficients of one coordinate add up. True when
+    /// the rank grew.
     ///
     /// # Errors
-    /// A coordinate past the dimension, a coefficient that is not a finite number of moderate size, or no room for one more
-    /// row; the span is as before then.
+    /// A coordinate past the dimension, a coefficient that is not a finite number of moderate size, or no
+    /// room for one more row; the span is as before then.
     pub fn insert(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<bool, SpanError> {
         let Some(left) = self.remainder(vector)? else { return Ok(false) };
         let (dimension, rank) = (self.dimension, self.rank);
-        // The row to work in becomes a row of the span, and there must be another one, unless nothing can be outside now.
+        // The row to work in becomes a row of the span, and there must be another one, unless nothing can be
+        // outside now.
         if rank + 1 < dimension && self.rows.as_ref().len() < Self::storage_len(dimension, rank + 1) {
             return Err(SpanError::StorageLength { rank: rank + 1 });
         }
@@ -123,8 +127,8 @@ impl<S: Storage<f64>> Span<S> {
         Ok(self.rank > before)
     }
 
-    /// Adds the features of every feasible action in all contexts: no task and each task, each with all signals 0 and with
-    /// one of them 1. Features are linear in the signals, so these span the others.
+    /// Adds the features of every feasible action in all contexts: no task and each task, each with all
+    /// signals 0 and with one of them 1. Features are linear in the signals, so these span the others.
     ///
     /// # Errors
     /// As for [`add`](Self::add).
@@ -148,7 +152,8 @@ impl<S: Storage<f64>> Span<S> {
         Ok(self.rank > before)
     }
 
-    /// Leaves the part of a vector outside the span in the row to work in; its length, or `None` when nothing is left.
+    /// Leaves the part of a vector outside the span in the row to work in; its length, or `None` when nothing
+    /// is left.
     fn remainder(
         &mut self,
         vector: impl IntoIterator<Item = (usize, f64)>,

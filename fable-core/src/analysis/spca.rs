@@ -1,7 +1,8 @@
 //! Which coordinates matter to this user: the objective of FABLE-SPCA.
 //!
-//! Leaving coordinates out changes a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i. Its mean square over
-//! the requests that are to be expected, the actions that the reference would take and the onboarding posterior is
+//! Leaving coordinates out changes a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i.
+//! Its mean square over the requests that are to be expected, the actions that the reference would take and
+//! the onboarding posterior is
 //!
 //! ```text
 //!   E(z) = (1 - z)^T H (1 - z)      H = G o M (entry by entry)
@@ -9,9 +10,10 @@
 //!   M = Sigma + mu mu^T
 //! ```
 //!
-//! and H is positive semidefinite by the Schur product theorem. [`feature_covariance_into`] makes G, [`second_moment_into`]
-//! makes M, [`weigh`] makes H in the place of G; [`omitted_error`] and [`gain`] judge any set of coordinates and
-//! [`reduce`](super::reduce) leads on to the choice of blocks. The matrices are nalgebra's, d x d, in the caller's memory.
+//! and H is positive semidefinite by the Schur product theorem. [`feature_covariance_into`] makes G,
+//! [`second_moment_into`] makes M, [`weigh`] makes H in the place of G; [`omitted_error`] and [`gain`] judge
+//! any set of coordinates and [`reduce`](super::reduce) leads on to the choice of blocks. The matrices are
+//! nalgebra's, d x d, in the caller's memory.
 //!
 //! Costs: G takes one step per prototype, feasible action and pair of blocks; M takes d posterior solves.
 //!
@@ -42,8 +44,8 @@ use crate::posterior::{Posterior, PosteriorError};
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage, StorageMut};
 
-/// How far the weights of the prototypes may add up to something else than 1: enough for weights of six decimals. They are
-/// used as they are given.
+/// How far the weights of the prototypes may add up to something else than 1: enough for weights of six
+/// decimals. They are used as they are given.
 pub const WEIGHT_TOLERANCE: f64 = 1e-6;
 /// Range of the inverse temperature beta of the default policy.
 pub const INVERSE_TEMPERATURE: Range = Range { least: 0.0, most: 1e6 };
@@ -65,8 +67,8 @@ pub struct Prototype {
 /// The exponents are taken relative to the largest, so that none overflows and the largest counts as 1.
 ///
 /// # Errors
-/// No prototype, weights that are negative or do not add up to 1, contexts or sets of another catalog, an inverse temperature out
-/// of range, or another shape than d x d; `out` is as before then.
+/// No prototype, weights that are negative or do not add up to 1, contexts or sets of another catalog, an
+/// inverse temperature out of range, or another shape than d x d; `out` is as before then.
 pub fn feature_covariance_into<T, R, C, M>(
     policy: &Policy<'_, T>,
     prototypes: &[Prototype],
@@ -217,7 +219,8 @@ where
     let mut total = 0.0;
     for (j, column) in relevance.column_iter().enumerate() {
         for (i, entry) in column.iter().enumerate() {
-            // Each pair counts once as soon as one of its two is kept: 2 z_j - z_i z_j, summed over both orders.
+            // Each pair counts once as soon as one of its two is kept: 2 z_j - z_i z_j, summed over both
+            // orders.
             total += match (retained.contains(i), retained.contains(j)) {
                 (false, false) => 0.0,
                 _ => *entry,

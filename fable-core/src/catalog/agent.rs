@@ -1,7 +1,7 @@
 //! `agent`: the memory x tool x style catalog of Appendix E with the reference of Appendix F.
 //!
-//! 5 x 6 x 6 = 180 actions, 10 tasks, 4 signals, d = 254. `Tool::AskUser` fetches missing information before the
-//! answer; `Style::AskClarification` is an answer that ends in a question. They are different things.
+//! 5 x 6 x 6 = 180 actions, 10 tasks, 4 signals, d = 254. `Tool::AskUser` fetches missing information before
+//! the answer; `Style::AskClarification` is an answer that ends in a question. They are different things.
 //!
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};

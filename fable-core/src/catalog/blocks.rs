@@ -1,6 +1,7 @@
 //! Sets of dictionary blocks, and where the coordinates of a block are.
 //!
-//! The optional sub-dictionary of the paper (its z, chosen block by block) is a [`BlockSet`]: the blocks that are kept.
+//! The optional sub-dictionary of the paper (its z, chosen block by block) is a [`BlockSet`]: the blocks that
+//! are kept.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, BlockSet};
@@ -19,7 +20,8 @@ use super::{Catalog, MAX_BLOCKS};
 use crate::numbers::Bits;
 use core::ops::Range;
 
-/// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all of them.
+/// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all
+/// of them.
 pub type BlockSet = Bits<4>; // a literal: a closure that captures a `Settings` with an expression here crashes rustc 1.95
 
 const _: () = assert!(BlockSet::ROOM == MAX_BLOCKS);
@@ -53,17 +55,18 @@ impl Catalog<'_> {
         BlockSet::first(self.definition.blocks.len())
     }
 
-    /// The coordinates of a block: one range, or one per task; none for a block that the catalog does not have.
+    /// The coordinates of a block: one range, or one per task; none for a block that the catalog does not
+    /// have.
     pub fn block_ranges(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
         let placed = self.placed_blocks(None).find(|placed| usize::from(placed.index) == block);
         placed.into_iter().flat_map(move |placed| {
-            let copies = if placed.per_task { self.arrow.leaves() } else { 1 };
+            let copies = if placed.per_task { self.layout().leaves() } else { 1 };
             (0..copies).filter_map(move |copy| {
                 let inside = usize::from(placed.offset);
                 let start = if placed.per_task {
-                    self.arrow.leaf_coordinate(copy, inside)?
+                    self.layout().leaf_coordinate(copy, inside)?
                 } else {
-                    self.arrow.root_coordinate(inside)
+                    self.layout().root_coordinate(inside)
                 };
                 Some(start..start + usize::from(placed.size))
             })
@@ -75,7 +78,7 @@ impl Catalog<'_> {
     #[inline]
     pub fn dimension_of(&self, blocks: BlockSet) -> usize {
         self.placed_blocks(Some(blocks))
-            .map(|placed| usize::from(placed.size) * if placed.per_task { self.arrow.leaves() } else { 1 })
+            .map(|placed| usize::from(placed.size) * if placed.per_task { self.layout().leaves() } else { 1 })
             .sum()
     }
 

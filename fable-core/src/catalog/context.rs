@@ -1,7 +1,7 @@
 //! What is known about one request before anything is chosen: a task type and signals in [0, 1].
 //!
-//! A context is plain `Copy` data and was checked when it was made. It never carries preferences: those are in the
-//! posterior, and counting them twice would be a mistake.
+//! A context is plain `Copy` data and was checked when it was made. It never carries preferences: those are
+//! in the posterior, and counting them twice would be a mistake.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, ContextError};
@@ -41,8 +41,8 @@ impl Context {
         Self { count, ..Self::EMPTY }
     }
 
-    /// A context with a task position, or none, and every signal in catalog order. A task that is looked up and not there is not
-    /// a context without a task:
+    /// A context with a task position, or none, and every signal in catalog order. A task that is looked up
+    /// and not there is not a context without a task:
     ///
     /// ```compile_fail,E0308
     /// # use fable_core::{Context, catalog::AGENT};

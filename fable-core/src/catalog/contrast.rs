@@ -3,7 +3,8 @@
 use super::{Action, Catalog, Context};
 use crate::numbers::Bits;
 
-/// A named comparison of two complete actions that differ in one component, in a reference context (Appendix G).
+/// A named comparison of two complete actions that differ in one component, in a reference context (Appendix
+/// G).
 ///
 /// ```
 /// use fable_core::catalog::Contrast;
@@ -96,8 +97,9 @@ impl Sides {
 }
 
 impl Contrast<'_> {
-    /// Whether a round in this context says something about the contrast: its task is the context's if it names one, and what
-    /// its reference context is about, each signal above one half, the context is about too.
+    /// Whether a round in this context says something about the contrast: its task is the context's if it
+    /// names one, and what its reference context is about, each signal above one half, the context is about
+    /// too.
     #[must_use]
     pub fn applies(&self, context: &Context) -> bool {
         let task = self.task.is_none_or(|task| context.task() == Some(usize::from(task)));

@@ -5,14 +5,15 @@ use crate::numbers::Bits;
 
 /// A bit set of coordinates, 1 KiB for any catalog.
 ///
-/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard constraints leave
-/// others inactive in every round, and online feedback never touches those: as long as the prior and the onboarding
-/// statements do not tie them to active ones, their mean and variance stay as they were. [`CoordinateSet::activate`]
-/// collects the active coordinates as rounds go by; [`CoordinateSet::activate_in_any_context`] says what a feasible set
-/// could activate if every task and every signal came up. One coordinate is one bit; a call costs one step per feasible
-/// action and block (and task).
+/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard
+/// constraints leave others inactive in every round, and online feedback never touches those: as long as the
+/// prior and the onboarding statements do not tie them to active ones, their mean and variance stay as they
+/// were. [`CoordinateSet::activate`] collects the active coordinates as rounds go by;
+/// [`CoordinateSet::activate_in_any_context`] says what a feasible set could activate if every task and every
+/// signal came up. One coordinate is one bit; a call costs one step per feasible action and block (and task).
 ///
-/// Corollary 1, the user who has memory switched off: what compares one memory with another cannot be learned.
+/// Corollary 1, the user who has memory switched off: what compares one memory with another cannot be
+/// learned.
 ///
 /// ```
 /// use fable_core::catalog::Part;
@@ -32,8 +33,8 @@ use crate::numbers::Bits;
 /// # Ok::<(), fable_core::catalog::FeasibleError>(())
 /// ```
 ///
-/// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it lies in the
-/// span of the feasible features, which `analysis::Span` tests (feature `analysis`).
+/// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it
+/// lies in the span of the feasible features, which `analysis::Span` tests (feature `analysis`).
 pub type CoordinateSet = Bits<256>;
 
 const _: () = assert!(CoordinateSet::ROOM == MAX_DIMENSION);
@@ -51,7 +52,8 @@ impl CoordinateSet {
 
     /// Adds the coordinates that some feasible action makes nonzero in this context.
     ///
-    /// A learner that retains some blocks only learns no more than those: compare with [`of_blocks`](Self::of_blocks).
+    /// A learner that retains some blocks only learns no more than those: compare with
+    /// [`of_blocks`](Self::of_blocks).
     pub fn activate(&mut self, catalog: &Catalog<'_>, context: &Context, feasible: &Feasible) {
         for (coordinate, _) in feasible.set().iter().flat_map(|action| catalog.features(context, action)) {
             self.insert(coordinate);
@@ -60,17 +62,17 @@ impl CoordinateSet {
 
     /// Adds the coordinates that some feasible action makes nonzero in some context: any task, any signals.
     pub fn activate_in_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) {
-        let arrow = catalog.layout();
+        let layout = catalog.layout();
         for values in feasible.set().iter().filter_map(|action| catalog.values(action)) {
             for block in catalog.single_blocks().iter().chain(catalog.product_blocks()) {
                 let Some(position) = catalog.position(block, &values) else { continue };
                 let inside = usize::from(block.offset) + position;
                 if block.per_task {
-                    (0..arrow.leaves())
-                        .filter_map(|task| arrow.leaf_coordinate(task, inside))
+                    (0..layout.leaves())
+                        .filter_map(|task| layout.leaf_coordinate(task, inside))
                         .for_each(|i| self.insert(i));
                 } else {
-                    self.insert(arrow.root_coordinate(inside));
+                    self.insert(layout.root_coordinate(inside));
                 }
             }
         }

@@ -1,7 +1,8 @@
-//! The dictionary of features: a list of blocks, each a product of components, the task and a signal (Appendix E).
+//! The dictionary of features: a list of blocks, each a product of components, the task and a signal
+//! (Appendix E).
 //!
-//! For a given context and action at most one coordinate of a block is nonzero: 1, or the signal's value. That is what
-//! makes scoring a handful of table entries per action and learning a sparse direction.
+//! For a given context and action at most one coordinate of a block is nonzero: 1, or the signal's value.
+//! That is what makes scoring a handful of table entries per action and learning a sparse direction.
 
 /// One block of the dictionary.
 ///
@@ -119,7 +120,8 @@ impl Block {
     }
 }
 
-/// Bit of a component; positions that no catalog can have share the top bit, which [`super::Catalog::try_new`] refuses.
+/// Bit of a component; positions that no catalog can have share the top bit, which
+/// [`super::Catalog::try_new`] refuses.
 const fn bit(component: u8) -> u16 {
     if component < 14 { 1 << component } else { 1 << 14 }
 }

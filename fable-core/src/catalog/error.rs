@@ -53,7 +53,8 @@ pub enum CatalogError {
     TermValues,
     /// More than 64 contrasts.
     ContrastCount,
-    /// A contrast whose reference context has an unknown task, or not one signal from 0 to 1 for each of the catalog's.
+    /// A contrast whose reference context has an unknown task, or not one signal from 0 to 1 for each of the
+    /// catalog's.
     ContrastContext,
     /// A contrast whose two actions are not complete, or do not differ in exactly one component.
     ContrastActions,

@@ -1,9 +1,11 @@
-//! What only one of two catalogs has, by name: what a migration removes and adds, for those who look at it before.
+//! What only one of two catalogs has, by name: what a migration removes and adds, for those who look at it
+//! before.
 
 use super::matching::{Matching, RenameKind};
 use core::fmt;
 
-/// A part of a catalog that the other one does not have. It is written as `component=value`, `task=name`, or as what it is and its name.
+/// A part of a catalog that the other one does not have. It is written as `component=value`, `task=name`, or
+/// as what it is and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LonePart<'a> {
@@ -29,8 +31,8 @@ impl fmt::Display for LonePart<'_> {
 }
 
 impl<'m> Matching<'m> {
-    /// What is on this side alone; of a component all of whose values are, only the component. A contrast is, too, if it says something
-    /// else on the other side.
+    /// What is on this side alone; of a component all of whose values are, only the component. A contrast is,
+    /// too, if it says something else on the other side.
     pub(crate) fn lone(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m> {
         let (own, definition) = (*self, self.definition());
         let part = |kind, name| LonePart { kind, component: None, name };

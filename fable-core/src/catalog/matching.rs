@@ -1,8 +1,9 @@
 //! Which part of one catalog is which part of another: by its name, or as a [`Rename`] says.
 //!
-//! A coordinate has no name of its own to keep: it is what its block is made of, a task, a signal and values, and is the same
-//! where all of these are. So blocks need no names and can stand in any order, and a component can get values in the middle.
-//! Nothing is stored here: a part is looked up when it is asked for, which takes no memory and a few comparisons of names.
+//! A coordinate has no name of its own to keep: it is what its block is made of, a task, a signal and values,
+//! and is the same where all of these are. So blocks need no names and can stand in any order, and a
+//! component can get values in the middle. Nothing is stored here: a part is looked up when it is asked for,
+//! which takes no memory and a few comparisons of names.
 
 use super::{Action, ActionSet, Catalog, Context, Definition, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
 
@@ -256,8 +257,9 @@ impl<'m> Matching<'m> {
         self.to.action(&there)
     }
 
-    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see [`Migration`](crate::migrate::Migration).
-    /// A part of a set that forbids nothing goes along as such, and nothing that was forbidden is allowed.
+    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see
+    /// [`Migration`](crate::migrate::Migration). A part of a set that forbids nothing goes along as such, and
+    /// nothing that was forbidden is allowed.
     #[inline(never)]
     pub(crate) fn allowed(&self, set: &ActionSet) -> ActionSet {
         let (from, to) = (self.from, self.to);
@@ -265,7 +267,8 @@ impl<'m> Matching<'m> {
         for component in 0..from.definition().components.len() {
             kept |= self.component(component).map_or(0, |old| 1 << old);
         }
-        // What is removed counts as it was chosen: values of it that were not allowed with anything do not forbid the rest.
+        // What is removed counts as it was chosen: values of it that were not allowed with anything do not
+        // forbid the rest.
         let same_rest = |one: &[u8], other: &[u8]| {
             one.iter()
                 .zip(other)
@@ -322,7 +325,8 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned about it.
+    /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned
+    /// about it.
     #[inline(never)]
     pub(crate) fn context(&self, context: &Context) -> Option<Context> {
         let task = match context.task() {

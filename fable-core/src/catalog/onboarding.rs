@@ -1,8 +1,9 @@
 //! Stated preferences as finite-precision evidence in the learner's own coordinates (Equations 2-3).
 //!
-//! A [`Statement`] is a pseudo-observation (v, u, kappa): a sparse direction, a signed response and a precision. "Prefer A
-//! over B" is +1 on A's coordinate and -1 on B's: the main effect, or with [`When`] the interaction with that task or
-//! signal; two named components mean their pair coordinate. Behaviour can revise it all later.
+//! A [`Statement`] is a pseudo-observation (v, u, kappa): a sparse direction, a signed response and a
+//! precision. "Prefer A over B" is +1 on A's coordinate and -1 on B's: the main effect, or with [`When`] the
+//! interaction with that task or signal; two named components mean their pair coordinate. Behaviour can
+//! revise it all later.
 //!
 //! ```
 //! use fable_core::catalog::agent::{AGENT, STYLE, Style};
@@ -29,7 +30,8 @@ pub const MAX_DIRECTION: usize = 24;
 
 /// A sparse direction: coordinates of the root and of at most one task.
 ///
-/// Two lists instead of one of pairs: a pair would be padded to 16 bytes, and every event has room for a direction.
+/// Two lists instead of one of pairs: a pair would be padded to 16 bytes, and every event has room for a
+/// direction.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Direction {
@@ -66,7 +68,8 @@ impl Direction {
     /// A direction from coordinates and their coefficients.
     ///
     /// # Errors
-    /// An unknown or repeated coordinate, a coefficient that is zero or out of range, none or too many, or two tasks.
+    /// An unknown or repeated coordinate, a coefficient that is zero or out of range, none or too many, or
+    /// two tasks.
     pub fn new(
         catalog: &Catalog<'_>,
         entries: impl IntoIterator<Item = (usize, f64)>,
@@ -105,7 +108,8 @@ impl Direction {
     /// Each side lists (component, value) and stands for the coordinate of exactly those components.
     ///
     /// # Errors
-    /// [`OnboardingError::NoCoordinate`] when the dictionary has no such coordinate, otherwise as [`Direction::new`].
+    /// [`OnboardingError::NoCoordinate`] when the dictionary has no such coordinate, otherwise as
+    /// [`Direction::new`].
     pub fn prefer(
         catalog: &Catalog<'_>,
         prefer: &[(u8, u8)],

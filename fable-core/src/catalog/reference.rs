@@ -1,7 +1,8 @@
 //! The known reference: a default score made of terms (Appendix F) and the costs of the values.
 //!
-//! b(c, a) is a sum of terms. A term adds its weight when its condition holds for the context and the action uses any of
-//! the values it names. The cost of an action is the sum of its values' costs; the baseline is b - lambda cost.
+//! b(c, a) is a sum of terms. A term adds its weight when its condition holds for the context and the action
+//! uses any of the values it names. The cost of an action is the sum of its values' costs; the baseline is
+//! b - lambda cost.
 
 use super::{Context, Part};
 

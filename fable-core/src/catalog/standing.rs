@@ -1,9 +1,10 @@
 //! Rules that stand: hard constraints with the contexts in which they hold.
 //!
-//! A catalog declares some ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a risk, values that do not
-//! go together. A user has others of their own ([`UserRule`](crate::preference::UserRule)). Both are
-//! enforced where a decision begins, before anything is drawn: what is compared, played by a coin and recorded is what the
-//! request's set and all rules that hold in its context leave together. No adapter has to think of it.
+//! A catalog declares some ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a
+//! risk, values that do not go together. A user has others of their own
+//! ([`UserRule`](crate::preference::UserRule)). Both are enforced where a decision begins, before anything is
+//! drawn: what is compared, played by a coin and recorded is what the request's set and all rules that hold
+//! in its context leave together. No adapter has to think of it.
 //!
 //! ```
 //! use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Value};
@@ -59,7 +60,8 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// The standing rule that removes an action in a context, the first in order; `None` when all of them leave it.
+/// The standing rule that removes an action in a context, the first in order; `None` when all of them leave
+/// it.
 ///
 /// An action that misses every `only` rule that holds is charged to the first of them.
 #[must_use]

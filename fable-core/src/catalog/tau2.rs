@@ -1,7 +1,9 @@
-//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, mains and pairs, d = 29.
+//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, mains and pairs, d
+//! = 29.
 //!
-//! Without tasks and signals it is the smallest useful catalog and the one that runs on a Cortex-M0 with 16 KB of RAM.
-//! The paper fixes costs for this study without printing them; those here are one choice on the scale of Appendix F.
+//! Without tasks and signals it is the smallest useful catalog and the one that runs on a Cortex-M0 with 16
+//! KB of RAM. The paper fixes costs for this study without printing them; those here are one choice on the
+//! scale of Appendix F.
 //!
 //! ```
 //! use fable_core::catalog::tau2::{self, Memory, Style, TAU2, Tool};

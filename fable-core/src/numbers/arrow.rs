@@ -1,7 +1,7 @@
 //! The shape of the posterior: one leaf per task in front of a shared root.
 //!
-//! Coordinates of different tasks never occur in one observation, so in this order no fill-in ever appears between two
-//! leaves: the precision matrix and its factor keep the shape of an arrow, exactly and for ever.
+//! Coordinates of different tasks never occur in one observation, so in this order no fill-in ever appears
+//! between two leaves: the precision matrix and its factor keep the shape of an arrow, exactly and for ever.
 //!
 //! ```text
 //!   leaf 0  [ x               ]        packed storage, d = leaves * leaf + root
@@ -11,15 +11,15 @@
 //!   info    [ -  -  -  -      ]
 //! ```
 //!
-//! Deciding and learning touch one leaf and the root: the *active* part, `leaf + root` coordinates and the information
-//! row. For `agent` that is 10,585 of the 32,131 off-diagonal entries a dense factor would have, and 104,636 bytes in `f32`
-//! instead of 130,556.
+//! Deciding and learning touch one leaf and the root: the *active* part, `leaf + root` coordinates and the
+//! information row. For `agent` that is 10,585 of the 32,131 off-diagonal entries a dense factor would have,
+//! and 104,636 bytes in `f32` instead of 130,556.
 //!
 //! ```
 //! use fable_core::catalog::AGENT;
-//! let arrow = AGENT.layout();
-//! assert_eq!((arrow.leaves(), arrow.leaf(), arrow.root()), (10, 12, 134));
-//! assert_eq!(arrow.packed_len() * 4, 104_636);
+//! let layout = AGENT.layout();
+//! assert_eq!((layout.leaves(), layout.leaf(), layout.root()), (10, 12, 134));
+//! assert_eq!(layout.packed_len() * 4, 104_636);
 //! ```
 
 use core::ops::Range;
@@ -137,7 +137,8 @@ impl Layout {
         })
     }
 
-    /// Where a coordinate lies: its task, if it is in a leaf, and the place inside; `None` past the dimension.
+    /// Where a coordinate lies: its task, if it is in a leaf, and the place inside; `None` past the
+    /// dimension.
     #[must_use]
     pub const fn locate(&self, coordinate: usize) -> Option<(Option<usize>, usize)> {
         let start = self.root_coordinate(0);
@@ -226,19 +227,19 @@ mod tests {
 
     #[test]
     fn locating_a_coordinate_inverts_placing_it() {
-        let arrow = Layout::new(3, 4, 5).unwrap();
-        for coordinate in 0..arrow.dimension() {
-            let again = match arrow.locate(coordinate) {
-                Some((Some(task), inside)) => arrow.leaf_coordinate(task, inside),
-                Some((None, inside)) => Some(arrow.root_coordinate(inside)),
+        let layout = Layout::new(3, 4, 5).unwrap();
+        for coordinate in 0..layout.dimension() {
+            let again = match layout.locate(coordinate) {
+                Some((Some(task), inside)) => layout.leaf_coordinate(task, inside),
+                Some((None, inside)) => Some(layout.root_coordinate(inside)),
                 None => None,
             };
             assert_eq!(again, Some(coordinate));
         }
-        assert_eq!(arrow.locate(17), None);
+        assert_eq!(layout.locate(17), None);
         assert_eq!(Layout::new(65, 1, 1), None);
         assert_eq!(Layout::new(64, 128, 1), None);
         assert_eq!(Layout::new(usize::MAX, usize::MAX, usize::MAX), None);
-        assert_eq!(arrow.leaf_coordinate(3, 0), None);
+        assert_eq!(layout.leaf_coordinate(3, 0), None);
     }
 }

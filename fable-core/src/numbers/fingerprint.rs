@@ -1,8 +1,10 @@
-//! A 64-bit name for "everything that gives a stored number its meaning": a catalog's shape in one half, settings and prior in the other.
+//! A 64-bit name for "everything that gives a stored number its meaning": a catalog's shape in one half,
+//! settings and prior in the other.
 //!
-//! FNV-1a over a canonical byte string: every text with its length in front, every number little-endian, every list with
-//! its count. All of it is `const fn`, so a catalog's fingerprint is a constant of the build and costs a device nothing.
-//! It tells honest mistakes apart (another catalog, other settings); it is not a defence against forgery.
+//! FNV-1a over a canonical byte string: every text with its length in front, every number little-endian,
+//! every list with its count. All of it is `const fn`, so a catalog's fingerprint is a constant of the build
+//! and costs a device nothing. It tells honest mistakes apart (another catalog, other settings); it is not a
+//! defence against forgery.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, TAU2};
@@ -12,8 +14,9 @@
 
 /// Revision of the arithmetic: the order of the operations, the sampler and the key derivation.
 ///
-/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint, so a state that
-/// another arithmetic has produced is refused instead of continued with slightly different decisions.
+/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint,
+/// so a state that another arithmetic has produced is refused instead of continued with slightly different
+/// decisions.
 pub const NUMERIC_REVISION: u32 = 1;
 
 /// Streaming FNV-1a, 64 bits.
@@ -46,7 +49,8 @@ impl Fingerprint {
         self.u64((value + 0.0).to_bits()) // -0 is 0
     }
 
-    /// What is summed up so far is one half, and the other half begins anew: what differs can be told by halves.
+    /// What is summed up so far is one half, and the other half begins anew: what differs can be told by
+    /// halves.
     pub(crate) const fn half(value: u64) -> u64 {
         (value ^ value >> 32) & 0xffff_ffff
     }

@@ -1,14 +1,16 @@
 //! Rows of L^-1, several at once: what the variances of many actions are made of.
 //!
-//! With w_j the row j, v.Sigma.v = sum over j of E_j (w_j.v)^2. Row j solves L^T w = e_j backwards from j, and is zero after it.
-//! Each row is computed on its own, [`ROWS`] of them side by side; how many changes speed and memory, and not one bit: sums go
-//! from the far end to the near one, so they begin with the row's own entry, 1, whatever other rows have after it. Columns go
-//! through in groups of four, which start at multiples of four.
+//! With w_j the row j, v.Sigma.v = sum over j of E_j (w_j.v)^2. Row j solves L^T w = e_j backwards from j,
+//! and is zero after it. Each row is computed on its own, [`ROWS`] of them side by side; how many changes
+//! speed and memory, and not one bit: sums go from the far end to the near one, so they begin with the row's
+//! own entry, 1, whatever other rows have after it. Columns go through in groups of four, which start at
+//! multiples of four.
 
 use super::Number;
 use super::lanes::Lanes;
 
-/// Rows that are computed side by side. Where numbers are computed one by one, more of them would only take memory.
+/// Rows that are computed side by side. Where numbers are computed one by one, more of them would only take
+/// memory.
 pub(crate) const ROWS: usize = if cfg!(fable_softfloat) { 1 } else { 8 };
 
 /// One entry each of [`ROWS`] rows.
@@ -21,7 +23,8 @@ fn column<T>(columns: &[T], length: usize, index: usize) -> &[T] {
     columns.get(start..start + length - index).unwrap_or(&[])
 }
 
-/// What the own entry of one row, 1, leaves on the right-hand sides of the columns before it: all there is to begin with.
+/// What the own entry of one row, 1, leaves on the right-hand sides of the columns before it: all there is to
+/// begin with.
 pub(crate) fn begin_row<T: Number>(columns: &[T], length: usize, row: usize, x: &mut [Entries<T>]) {
     for (index, x) in x.iter_mut().enumerate() {
         let entry = row.checked_sub(index + 1).and_then(|below| column(columns, length, index).get(below));
@@ -29,8 +32,9 @@ pub(crate) fn begin_row<T: Number>(columns: &[T], length: usize, row: usize, x: 
     }
 }
 
-/// Back-solve of rows over one segment: the first `unknown` entries of `x` hold the right-hand sides and become the rows' entries,
-/// the others are solved. The first column has `length` entries, each later one one less; what lies past the end of `x` is zero.
+/// Back-solve of rows over one segment: the first `unknown` entries of `x` hold the right-hand sides and
+/// become the rows' entries, the others are solved. The first column has `length` entries, each later one one
+/// less; what lies past the end of `x` is zero.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn back_rows<T: Number, V: Lanes<T, ROWS>>(
     v: V,

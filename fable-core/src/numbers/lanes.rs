@@ -1,7 +1,8 @@
-//! Several numbers at once, each with its own: a vector where the processor has them, plain arithmetic where not.
+//! Several numbers at once, each with its own: a vector where the processor has them, plain arithmetic where
+//! not.
 //!
-//! How wide the registers are changes speed and not one bit: lanes do not mix, nothing is fused, and [`Plain`] and [`Avx2`] are the
-//! same operations one by one.
+//! How wide the registers are changes speed and not one bit: lanes do not mix, nothing is fused, and
+//! [`Plain`] and [`Avx2`] are the same operations one by one.
 
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 pub(crate) use fearless_simd::Avx2;

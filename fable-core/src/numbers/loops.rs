@@ -1,9 +1,11 @@
 //! The loops that take the time, as functions of this crate for each scalar.
 //!
-//! What is generic is compiled where it is used, with the settings of that crate. These are compiled here: firmware that is
-//! optimized for size can have this crate optimized for speed, and pays for it with a few kilobytes.
+//! What is generic is compiled where it is used, with the settings of that crate. These are compiled here:
+//! firmware that is optimized for size can have this crate optimized for speed, and pays for it with a few
+//! kilobytes.
 //!
-//! With the feature `dispatch` each is there twice on x86-64, and the processor decides which one runs. Both have the same bits.
+//! With the feature `dispatch` each is there twice on x86-64, and the processor decides which one runs. Both
+//! have the same bits.
 
 use super::inverse::{self, Entries};
 use super::kernel;
@@ -102,8 +104,8 @@ mod tests {
     use super::super::lanes::{Lanes, Plain};
     use super::*;
 
-    /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear congruence; every third entry of
-    /// the vector's beginning is zero.
+    /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear
+    /// congruence; every third entry of the vector's beginning is zero.
     fn factor<T: Number>(n: usize) -> Case<T> {
         let mut state = 1_u32;
         let mut next = move || {
@@ -210,8 +212,8 @@ mod tests {
         }
     }
 
-    /// Pair after pair, as devices do it: a column's sum is eight lanes of whole chunks from the far end, added up halving, then the rows
-    /// that are left; the one that was solved in the same pair comes last.
+    /// Pair after pair, as devices do it: a column's sum is eight lanes of whole chunks from the far end,
+    /// added up halving, then the rows that are left; the one that was solved in the same pair comes last.
     #[test]
     fn solves_go_through_pair_after_pair() {
         fn sum(column: &[f32], x: &[f32]) -> f32 {

@@ -1,11 +1,11 @@
 //! Standard normal draws and the keys they come from.
 //!
-//! A [`Key`] names a stream: seed, user, incarnation, site, round and what the draws are for. Nothing about randomness is stored:
-//! the same key gives the same draws, so any decision can be replayed alone.
+//! A [`Key`] names a stream: seed, user, incarnation, site, round and what the draws are for. Nothing about
+//! randomness is stored: the same key gives the same draws, so any decision can be replayed alone.
 //!
-//! Draws are a 128-layer ziggurat (Marsaglia and Tsang 2000, with separate bits for layer, sign and magnitude) on
-//! xoshiro128++: one 32-bit word and one product for 98.8% of them. Values are `f32`, exact in `f64`, so states of both
-//! scalars see the same draws.
+//! Draws are a 128-layer ziggurat (Marsaglia and Tsang 2000, with separate bits for layer, sign and
+//! magnitude) on xoshiro128++: one 32-bit word and one product for 98.8% of them. Values are `f32`, exact in
+//! `f64`, so states of both scalars see the same draws.
 //!
 //! ```
 //! use fable_core::posterior::{Key, Purpose};
@@ -74,7 +74,8 @@ impl Key {
         for word in [self.seed, self.user, place, purpose] {
             state = mix((state ^ word).wrapping_add(GOLDEN));
         }
-        // One word more for all places but the first, so that a user of one place has the same draws whether there are others or not.
+        // One word more for all places but the first, so that a user of one place has the same draws whether
+        // there are others or not.
         if self.site != 0 {
             state = mix((state ^ u64::from(self.site)).wrapping_add(GOLDEN));
         }
@@ -321,7 +322,8 @@ mod tests {
         assert!((fourth / f64::from(count) - 3.0).abs() < 0.03);
     }
 
-    /// Beyond the last layer only Marsaglia's tail produces draws: their share is erfc(TAIL / sqrt 2) = 5.76e-4.
+    /// Beyond the last layer only Marsaglia's tail produces draws: their share is erfc(TAIL / sqrt 2) =
+    /// 5.76e-4.
     #[test]
     fn tail_has_its_share() {
         let mut stream = KEY.stream();

@@ -1,8 +1,9 @@
 //! The two number types a posterior can be kept in.
 //!
-//! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Only operations that IEEE 754
-//! defines to the last bit are used (`+ - * /` and comparisons), never a fused multiply-add, so both give the same bits on
-//! every target that computes in IEEE 754 single and double precision. Transcendental functions come from `libm` for the same reason.
+//! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Only operations
+//! that IEEE 754 defines to the last bit are used (`+ - * /` and comparisons), never a fused multiply-add, so
+//! both give the same bits on every target that computes in IEEE 754 single and double precision.
+//! Transcendental functions come from `libm` for the same reason.
 //!
 //! ```
 //! use fable_core::Number;
@@ -25,7 +26,8 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// `f32` or `f64`, as far as the posterior needs it; [`Scalar`](crate::Scalar) is one that a learner can be made of.
+/// `f32` or `f64`, as far as the posterior needs it; [`Scalar`](crate::Scalar) is one that a learner can be
+/// made of.
 pub trait Number:
     sealed::Sealed
     + Loops
@@ -67,7 +69,8 @@ pub trait Number:
     fn from_bits(bits: u64) -> Self;
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
-    /// self + other, for the loops: where floating point is software this one takes less time than the operator.
+    /// self + other, for the loops: where floating point is software this one takes less time than the
+    /// operator.
     #[doc(hidden)]
     #[must_use]
     #[inline(always)]
@@ -90,9 +93,9 @@ pub trait Number:
     }
     /// Square root of a positive number to a few units in the last place.
     ///
-    /// Halving the exponent gives 1/sqrt(x) to 3.5%, each Newton step `r += r/2 (1 - x r^2)` squares that error. Correct
-    /// rounding is not needed to scale a random draw; a loop of plain products vectorises on a host and takes a quarter of
-    /// the time of an integer square root on a Cortex-M4F.
+    /// Halving the exponent gives 1/sqrt(x) to 3.5%, each Newton step `r += r/2 (1 - x r^2)` squares that
+    /// error. Correct rounding is not needed to scale a random draw; a loop of plain products vectorises on a
+    /// host and takes a quarter of the time of an integer square root on a Cortex-M4F.
     #[must_use]
     fn root(self) -> Self;
     /// Square root, rounded correctly: for a few numbers, in integers where there is no instruction for it.

@@ -37,6 +37,6 @@ pub const MAX_COEFFICIENT: f64 = 100.0;
 pub const MAX_RESPONSE: f64 = 20_000.0;
 /// Largest magnitude of a baseline: the residual of any reward then stays within [`MAX_RESPONSE`].
 pub const MAX_BASELINE: f64 = MAX_RESPONSE - 1.0;
-/// Smallest and largest variance of one observation. Wider than what settings, weights and onboarding precisions can give, so
-/// that rounding to `f32` cannot carry one of those outside.
+/// Smallest and largest variance of one observation. Wider than what settings, weights and onboarding
+/// precisions can give, so that rounding to `f32` cannot carry one of those outside.
 pub const VARIANCE: Range = Range { least: 1e-7, most: 1e13 };

@@ -1,8 +1,9 @@
 //! Products and sums where floating point is software, as on a Cortex-M0.
 //!
-//! The loops of this crate are nearly all `sum + a b`, rounded after the product and after the sum, of ordinary numbers. For these the
-//! functions here take a third fewer instructions than the compiler's library, whose product is one of 64 bits by software, too. The bits
-//! are those of IEEE 754: what is not an ordinary number, or does not lead to one, is left to the library.
+//! The loops of this crate are nearly all `sum + a b`, rounded after the product and after the sum, of
+//! ordinary numbers. For these the functions here take a third fewer instructions than the compiler's
+//! library, whose product is one of 64 bits by software, too. The bits are those of IEEE 754: what is not an
+//! ordinary number, or does not lead to one, is left to the library.
 
 /// The exponent of what is infinite or not a number.
 const SPECIAL: u32 = 255;
@@ -34,8 +35,8 @@ fn product(a: u32, b: u32) -> u32 {
         let zero = a << 1 == 0 && second != SPECIAL || b << 1 == 0 && first != SPECIAL;
         return if zero { (a ^ b) & SIGN } else { product_by_library(a, b) };
     }
-    // 24 by 24 bits in halves of 16: the upper 32 of 48 bits. Any bit below counts as the last one, which is far below the one that is
-    // rounded to.
+    // 24 by 24 bits in halves of 16: the upper 32 of 48 bits. Any bit below counts as the last one, which is
+    // far below the one that is rounded to.
     let ((a_high, a_low), (b_high, b_low)) =
         ((a >> 16 & 0x7f | 0x80, a & 0xffff), (b >> 16 & 0x7f | 0x80, b & 0xffff));
     let low = a_low * b_low;
@@ -54,8 +55,8 @@ fn product(a: u32, b: u32) -> u32 {
     rounded(exponent, product) | (a ^ b) & SIGN
 }
 
-/// A number of an exponent and 32 bits of significand, the first of which is one: to the nearest, and to the even one of two. The hidden
-/// bit goes into the exponent, and so does a carry.
+/// A number of an exponent and 32 bits of significand, the first of which is one: to the nearest, and to the
+/// even one of two. The hidden bit goes into the exponent, and so does a carry.
 #[inline(always)]
 const fn rounded(exponent: u32, significand: u32) -> u32 {
     let mut number = (exponent << 23) + (significand >> 8);
@@ -158,7 +159,8 @@ mod tests {
         }
     }
 
-    /// Numbers of about the same size, sums close to the product, few bits set: where rounding is a tie and sums cancel.
+    /// Numbers of about the same size, sums close to the product, few bits set: where rounding is a tie and
+    /// sums cancel.
     #[test]
     fn ties_and_cancellation_are_those_of_the_processor() {
         let mut next = words();

@@ -1,4 +1,5 @@
-//! What a person sets, and the one table of names, ranges and texts that checks, errors, `--help` and documentation share.
+//! What a person sets, and the one table of names, ranges and texts that checks, errors, `--help` and
+//! documentation share.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -14,22 +15,25 @@ use crate::numbers::Range;
 use crate::posterior::PriorError;
 use core::fmt;
 
-/// How a round tries what is not known well: by a draw from the posterior, or by a bonus for what is uncertain.
+/// How a round tries what is not known well: by a draw from the posterior, or by a bonus for what is
+/// uncertain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Exploration {
-    /// Scores are those of a draw from the posterior with its standard deviation times nu, the same in every round.
+    /// Scores are those of a draw from the posterior with its standard deviation times nu, the same in every
+    /// round.
     Constant(f64),
-    /// The same with nu_t = sqrt(9 d ln(t / delta)), the schedule of the regret theorem. At hundreds of dimensions it explores almost
-    /// uniformly; it is here for those who want the guarantee.
+    /// The same with nu_t = sqrt(9 d ln(t / delta)), the schedule of the regret theorem. At hundreds of
+    /// dimensions it explores almost uniformly; it is here for those who want the guarantee.
     Theorem {
         /// Probability with which the bound may fail, in (0, 1/2].
         delta: f64,
     },
-    /// Scores are mean + c sd, with the exact standard deviation of every feasible action, and two thirds of c where a prior was fitted
-    /// to people ([`Policy::nu`](crate::Policy::nu)); of equals the earliest is taken. There
-    /// is no chance in it but that of [probes](Settings::probe). It takes one solve per active coordinate, a draw takes one.
+    /// Scores are mean + c sd, with the exact standard deviation of every feasible action, and two thirds of
+    /// c where a prior was fitted to people ([`Policy::nu`](crate::Policy::nu)); of equals the earliest is
+    /// taken. There is no chance in it but that of [probes](Settings::probe). It takes one solve per active
+    /// coordinate, a draw takes one.
     Optimistic(f64),
 }
 
@@ -78,8 +82,8 @@ pub enum Expiry {
     /// Nothing. Promotions then assume that silence does not depend on how pleased the user is.
     #[default]
     Nothing,
-    /// This reward, in [-1, 1]: for hosts in which silence says something. It ends the guarantee of promotions, because
-    /// silence is not an unbiased reward.
+    /// This reward, in [-1, 1]: for hosts in which silence says something. It ends the guarantee of
+    /// promotions, because silence is not an unbiased reward.
     Impute(f64),
 }
 
@@ -100,8 +104,8 @@ impl Expiry {
 pub enum Scale {
     /// As the settings say.
     Fixed,
-    /// Larger when this user's rewards surprise more than the model expects: times [`User::scale`](crate::User::scale), which is
-    /// at least 1.
+    /// Larger when this user's rewards surprise more than the model expects: times
+    /// [`User::scale`](crate::User::scale), which is at least 1.
     #[default]
     Learned,
 }
@@ -131,52 +135,56 @@ impl OnChange {
     }
 }
 
-/// What a person sets. The defaults are documented field by field; those of noise, prior and exploration come from sweeps over
-/// simulated users, recorded answers and people (`defaults.md`, `adapt.md` and `people.md` in `examples/studies/results`).
+/// What a person sets. The defaults are documented field by field; those of noise, prior and exploration come
+/// from sweeps over simulated users, recorded answers and people (`defaults.md`, `adapt.md` and `people.md`
+/// in `examples/studies/results`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settings<'a> {
-    /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study: between the 0.06 of graded
-    /// reactions and the 0.84 of rewards that are +1 or -1. Decisions depend on it through `noise_variance * base_precision` and
-    /// nu^2 `noise_variance` alone.
+    /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study: between the
+    /// 0.06 of graded reactions and the 0.84 of rewards that are +1 or -1. Decisions depend on it through
+    /// `noise_variance * base_precision` and nu^2 `noise_variance` alone.
     pub noise_variance: f64,
-    /// Precision of the isotropic base prior, per active feature: a coordinate has this times the number of blocks, of which each
-    /// gives an action one feature. So the prior believes the same of a score however large the dictionary is: a standard
-    /// deviation of 1 / sqrt(4) by default, 4.
+    /// Precision of the isotropic base prior, per active feature: a coordinate has this times the number of
+    /// blocks, of which each gives an action one feature. So the prior believes the same of a score however
+    /// large the dictionary is: a standard deviation of 1 / sqrt(4) by default, 4.
     pub precision_per_feature: f64,
-    /// Precision of the isotropic base prior in every coordinate, instead. Default `None`: `precision_per_feature` times the number
-    /// of retained blocks.
+    /// Precision of the isotropic base prior in every coordinate, instead. Default `None`:
+    /// `precision_per_feature` times the number of retained blocks.
     pub base_precision: Option<f64>,
     /// lambda, the weight of costs against rewards. Default 1. May be changed at any time, like the costs.
     pub cost_weight: f64,
     /// How to explore. Default `Optimistic(1.5)`. May be changed at any time.
     pub exploration: Exploration,
-    /// Whether exploration is scaled by how much this user's rewards surprise. Default `Learned`: nothing changes for who gives
-    /// graded rewards, and who says +1 or -1 is not taken at the first word. May be changed at any time.
+    /// Whether exploration is scaled by how much this user's rewards surprise. Default `Learned`: nothing
+    /// changes for who gives graded rewards, and who says +1 or -1 is not taken at the first word. May be
+    /// changed at any time.
     pub scale: Scale,
-    /// After so many rewards half of what is known is forgotten, evenly, toward the prior; onboarding statements fade like the
-    /// rest. For users who change. The guarantee of promotions ends with the first fading. Default `None`. May be changed at any
-    /// time: what it does to a user is in events.
+    /// After so many rewards half of what is known is forgotten, evenly, toward the prior; onboarding
+    /// statements fade like the rest. For users who change. The guarantee of promotions ends with the first
+    /// fading. Default `None`. May be changed at any time: what it does to a user is in events.
     pub half_life: Option<u32>,
     /// What is done when a user seems to have changed. Default `Tell`. May be changed at any time.
     pub on_change: OnChange,
-    /// alpha, the probability with which any wrong promotion may ever be made, over all contrasts and for all time. Default
-    /// 0.05. Fixed before learning starts: contrasts of a learner that was started with another value are not `valid`.
+    /// alpha, the probability with which any wrong promotion may ever be made, over all contrasts and for all
+    /// time. Default 0.05. Fixed before learning starts: contrasts of a learner that was started with another
+    /// value are not `valid`.
     pub alpha: f64,
     /// R_b, how far this user may be from the prior. The guarantee of promotions assumes
     ///
     /// prior_radius^2 >= base_precision |theta* - mu_base|^2 + sum over onboarding of kappa (u - v.theta*)^2,
     ///
-    /// where theta* is the user's true residual preference. Default `None`: sqrt(base_precision), that is |theta* -
-    /// mu_base| <= 1 and statements that the user means. A larger radius is safer and promotes later.
+    /// where theta* is the user's true residual preference. Default `None`: sqrt(base_precision), that
+    /// is |theta* - mu_base| <= 1 and statements that the user means. A larger radius is safer and promotes
+    /// later.
     pub prior_radius: Option<f64>,
-    /// s^2, a sub-Gaussian variance proxy of the noise in a reward. The guarantee of promotions assumes that the true one is
-    /// no larger; 1 always suffices for rewards in [-1, 1], and (b - a)^2 / 4 for rewards in [a, b]. Default `None`: the
-    /// `noise_variance`, as in the paper.
+    /// s^2, a sub-Gaussian variance proxy of the noise in a reward. The guarantee of promotions assumes that
+    /// the true one is no larger; 1 always suffices for rewards in [-1, 1], and (b - a)^2 / 4 for rewards in
+    /// [a, b]. Default `None`: the `noise_variance`, as in the paper.
     pub noise_proxy: Option<f64>,
-    /// rho, how often a fair coin decides between two values of a component, so that preferences can become certain:
-    /// the probability for each component in which a declared contrast is worth it. 0 tosses none. The coins have half of alpha then.
-    /// Default 0. May be changed at any time.
+    /// rho, how often a fair coin decides between two values of a component, so that preferences can become
+    /// certain: the probability for each component in which a declared contrast is worth it. 0 tosses none.
+    /// The coins have half of alpha then. Default 0. May be changed at any time.
     pub probe: f64,
     /// n_min, the least evidence for a promotion by the ellipsoid. Default 10.
     pub min_evidence: u32,
@@ -184,15 +192,16 @@ pub struct Settings<'a> {
     pub deadline: Deadline,
     /// What an expired decision teaches. Default `Expiry::Nothing`.
     pub expiry: Expiry,
-    /// The dictionary blocks that count, for users with little time to learn in (FABLE-SPCA); the features of the others are
-    /// zero in scores and in learning, while stated preferences are taken into the whole posterior. Part of the fingerprint
-    /// when a block is left out. What is left out is assumed to be zero, which no interval covers: contrasts are not `valid`
-    /// then. Default all.
+    /// The dictionary blocks that count, for users with little time to learn in (FABLE-SPCA); the features of
+    /// the others are zero in scores and in learning, while stated preferences are taken into the whole
+    /// posterior. Part of the fingerprint when a block is left out. What is left out is assumed to be zero,
+    /// which no interval covers: contrasts are not `valid` then. Default all.
     pub retained: BlockSet,
     /// Seed of the installation; a device takes it from its entropy source once. Default 0.
     pub seed: u64,
-    /// The place that decides, one of several for the same user: part of decision ids and draws, so that journals can be
-    /// merged. Recorded with a user's first decision, and fixed from then on. Default 0, the only place or the first one.
+    /// The place that decides, one of several for the same user: part of decision ids and draws, so that
+    /// journals can be merged. Recorded with a user's first decision, and fixed from then on. Default 0, the
+    /// only place or the first one.
     pub site: u32,
     /// Names the code that makes contexts; part of the fingerprint. Default empty.
     pub context_adapter: &'a str,
@@ -209,8 +218,8 @@ impl Settings<'_> {
         ..Self::PAPER
     };
 
-    /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate, nothing fades. What the
-    /// paper's studies are run with.
+    /// The paper's learner, and nothing else: scores from a draw, a precision of 16 in every coordinate,
+    /// nothing fades. What the paper's studies are run with.
     pub const PAPER: Self = Self {
         noise_variance: 0.25,
         precision_per_feature: 4.0,
@@ -234,17 +243,18 @@ impl Settings<'_> {
         feedback_adapter: "",
     };
 
-    /// For hosts that want preferences promoted by the paper's learner: users differ from the prior by at most 1/2 in all (|theta* - mu_base| <=
-    /// 1/2, so the radius is sqrt(16) / 2 instead of 4), and exploration is far bolder than reward alone would have it. With
-    /// the default nu of 0.3 the loser of a comparison is hardly ever tried again, and one cannot be sure of a difference to
-    /// something that is not tried. `tests/README.md` says what it finds and what it costs; nu can be lowered at any time.
+    /// For hosts that want preferences promoted by the paper's learner: users differ from the prior by at
+    /// most 1/2 in all (|theta* - mu_base| <= 1/2, so the radius is sqrt(16) / 2 instead of 4), and
+    /// exploration is far bolder than reward alone would have it. With the default nu of 0.3 the loser of a
+    /// comparison is hardly ever tried again, and one cannot be sure of a difference to something that is not
+    /// tried. `tests/README.md` says what it finds and what it costs; nu can be lowered at any time.
     pub const PROMOTING: Self =
         Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
 impl Settings<'_> {
-    /// The defaults with a coin in every second round for each component: for hosts that want preferences to be certain soon. What it
-    /// finds and what it costs is in `examples/studies/results/probes.md`.
+    /// The defaults with a coin in every second round for each component: for hosts that want preferences to
+    /// be certain soon. What it finds and what it costs is in `examples/studies/results/probes.md`.
     pub const PROBING: Self = Self { probe: 0.5, ..Self::DEFAULT };
 }
 

@@ -41,7 +41,8 @@ impl<T: Number, const N: usize> Workspace<T, [T; N]> {
 }
 
 impl<T, W: Storage<T>> Workspace<T, W> {
-    /// A workspace over given storage; [`Catalog::workspace_len`](crate::Catalog::workspace_len) numbers are enough.
+    /// A workspace over given storage; [`Catalog::workspace_len`](crate::Catalog::workspace_len) numbers are
+    /// enough.
     #[must_use]
     pub const fn from_storage(storage: W) -> Self {
         Self { storage, scalar: PhantomData }
@@ -125,7 +126,8 @@ impl<'w, T> InverseRows<'w, T> {
     }
 }
 
-/// A workspace with a mean score and a variance per action: `scores` of [`Scoring`] and `variances` of [`InverseRows`].
+/// A workspace with a mean score and a variance per action: `scores` of [`Scoring`] and `variances` of
+/// [`InverseRows`].
 pub(crate) struct Uncertain<'w, T> {
     means: &'w mut [T],
     variances: &'w mut [T],

@@ -15,7 +15,8 @@ pub const MAX_ELSEWHERE_LEN: usize = 280;
 /// Bytes of the checksum.
 const SUM: usize = 2;
 
-/// Writes an event into a buffer and returns the part that was used. [`MAX_EVENT_LEN`] bytes are always enough.
+/// Writes an event into a buffer and returns the part that was used. [`MAX_EVENT_LEN`] bytes are always
+/// enough.
 ///
 /// # Errors
 /// A buffer that is too small, or an event of a feature that this build was made without.
@@ -189,8 +190,8 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
     Ok(event)
 }
 
-/// Reads one event, as [`decode_event`], into its place: an event is large, and a small device has no room for two. After an
-/// error the place holds some event or other.
+/// Reads one event, as [`decode_event`], into its place: an event is large, and a small device has no room
+/// for two. After an error the place holds some event or other.
 ///
 /// # Errors
 /// As for [`decode_event`].

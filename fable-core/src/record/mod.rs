@@ -1,8 +1,9 @@
 //! Events and snapshots as bytes: the one encoder of everything that is stored or sent.
 //!
-//! All integers and floats are little-endian. Structured parts are [postcard](https://postcard.jamesmunns.com/wire-format);
-//! `u16` and lengths are its varints, `u32` marked *fixed* are four bytes. The layout is a promise: golden files pin it, and
-//! it changes only with [`VERSION`].
+//! All integers and floats are little-endian. Structured parts are
+//! [postcard](https://postcard.jamesmunns.com/wire-format); `u16` and lengths are its varints, `u32` marked
+//! *fixed* are four bytes. The layout is a promise: golden files pin it, and it changes only with
+//! [`VERSION`].
 //!
 //! **Header**, 32 bytes, at the start of a journal file, of a flash page, of a snapshot or of a prior:
 //!
@@ -17,8 +18,9 @@
 //! | 4 | [fingerprint](crate::Policy::guarantee_fingerprint) of the promotion settings that the learner was started with |
 //! | 4 | CRC-32/ISO-HDLC of the 28 bytes before |
 //!
-//! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on `agent` takes 39
-//! bytes, feedback 15 (19 with a weight other than 1). The user, the version and the fingerprint are in the header.
+//! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on
+//! `agent` takes 39 bytes, feedback 15 (19 with a weight other than 1). The user, the version and the
+//! fingerprint are in the header.
 //!
 //! | tag | event | content |
 //! |---|---|---|
@@ -38,15 +40,19 @@
 //! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
 //! | 14 | wish | its [code](crate::preference::UserRule::code) `u32`; whether it stands `u8` |
 //!
-//! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was imputed `u8`, coins as above, without
-//! any of them a length of 0; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it
-//! (feature `alloc`), and it has up to 280 bytes.
+//! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was
+//! imputed `u8`, coins as above, without any of them a length of 0; 2 a statement, as onboarding; 3 an
+//! unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it (feature `alloc`), and it has up
+//! to 280 bytes.
 //!
-//! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise 1 + the task's position, then its signals: length, `f32` each.
+//! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise
+//! 1 + the task's position, then its signals: length, `f32` each.
 //!
-//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, what is known of other places
-//! (number and events, 4 bytes each, in the order of numbers), the words of the permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers of the state,
-//! 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything before. See [`snapshot`].
+//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, what
+//! is known of other places (number and events, 4 bytes each, in the order of numbers), the words of the
+//! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers
+//! of the state, 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything
+//! before. See [`snapshot`].
 //!
 //! **Prior**: header; then the packed numbers; then the CRC-32 of everything before. See [`prior`].
 //!
@@ -249,15 +255,15 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts the learner that a journal belongs to, ready for its first event.
     ///
     /// # Errors
-    /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length; nothing has changed
-    /// then.
+    /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length;
+    /// nothing has changed then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
         self.start_journal_in(policy, header, 0)
     }
 
-    /// The same for a journal that begins in a later incarnation: hosts that keep nothing of a forgotten user, not even how
-    /// often that happened, start everyone who comes later in an incarnation that was never used, so that no decision id is
-    /// ever given twice.
+    /// The same for a journal that begins in a later incarnation: hosts that keep nothing of a forgotten
+    /// user, not even how often that happened, start everyone who comes later in an incarnation that was
+    /// never used, so that no decision id is ever given twice.
     ///
     /// # Errors
     /// As for [`start_journal`](Self::start_journal).
@@ -284,8 +290,8 @@ const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
 
-/// What can be wrong with bytes. Whatever it is, nothing has been read into a state. Errors are small: on a device they are
-/// handed up in registers, and no fingerprint is in them that the caller has in its hands.
+/// What can be wrong with bytes. Whatever it is, nothing has been read into a state. Errors are small: on a
+/// device they are handed up in registers, and no fingerprint is in them that the caller has in its hands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -308,15 +314,16 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] is not the policy's. They are
-    /// whole, and a user of them can be [migrated](crate::Catalog::shape).
+    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] is not
+    /// the policy's. They are whole, and a user of them can be [migrated](crate::Catalog::shape).
     Catalog,
-    /// The records belong to this catalog and other settings, or to another prior: the lower half is not the policy's.
+    /// The records belong to this catalog and other settings, or to another prior: the lower half is not the
+    /// policy's.
     Policy,
     /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
     Content,
-    /// The record has something that this build was made without: wishes without the feature `rules`, counted surprises
-    /// without `adapt`, an event of a feature that is left out.
+    /// The record has something that this build was made without: wishes without the feature `rules`, counted
+    /// surprises without `adapt`, an event of a feature that is left out.
     Unsupported,
     /// The learner has not the room that the record needs.
     Capacity {

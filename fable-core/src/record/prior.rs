@@ -1,9 +1,10 @@
 //! A base prior as bytes: how a population's prior reaches a device and lies in its flash.
 //!
-//! The record is a [header](super) of the kind `FABP`, the packed numbers of the [`Factor`](crate::posterior::Factor), 4 or 8 bytes each,
-//! and the CRC-32 of everything before. The header's fingerprint is that of the policy *without* the prior, which catalog and
-//! settings have to agree with; in the place of the user stands the fingerprint of the policy *with* it, which users who began
-//! from the prior have in their snapshots. Room and promise are 0. The header's length is a multiple of every alignment, so
+//! The record is a [header](super) of the kind `FABP`, the packed numbers of the
+//! [`Factor`](crate::posterior::Factor), 4 or 8 bytes each, and the CRC-32 of everything before. The header's
+//! fingerprint is that of the policy *without* the prior, which catalog and settings have to agree with; in
+//! the place of the user stands the fingerprint of the policy *with* it, which users who began from the prior
+//! have in their snapshots. Room and promise are 0. The header's length is a multiple of every alignment, so
 //! where flash is mapped into memory the numbers after it can be the factor as they lie there.
 //!
 //! ```
@@ -39,8 +40,8 @@ pub const fn prior_len<T: Scalar>(catalog: &Catalog<'_>) -> usize {
     HEADER_LEN + width::<T>() * catalog.layout().packed_len() + 4
 }
 
-/// Looks at every byte of a prior and changes nothing. What it cannot see without the whole factor at hand, whether variances
-/// and means are in range, [`Factor::new`](crate::posterior::Factor::new) finds.
+/// Looks at every byte of a prior and changes nothing. What it cannot see without the whole factor at hand,
+/// whether variances and means are in range, [`Factor::new`](crate::posterior::Factor::new) finds.
 pub struct PriorVerifier<'p, T> {
     policy: &'p Policy<'p, T>,
     header: Option<Header>,
@@ -101,10 +102,10 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
             self.header = Some(header);
             return Ok(());
         };
-        let arrow = self.policy.catalog().layout();
-        if self.numbers < arrow.packed_len() {
+        let layout = self.policy.catalog().layout();
+        if self.numbers < layout.packed_len() {
             let number: T = number(&self.part);
-            Prior::check_entry(arrow, self.numbers, number).map_err(|_| RecordError::Content)?;
+            Prior::check_entry(layout, self.numbers, number).map_err(|_| RecordError::Content)?;
             self.sum = self.sum.u64(number.bits());
             self.numbers += 1;
             return Ok(());
@@ -138,8 +139,8 @@ fn number<T: Scalar>(bytes: &[u8]) -> T {
     T::from_bits(u64::from_le_bytes(bits))
 }
 
-/// Puts the bytes of numbers, which begin at the number `first`, where they belong in a packed factor: for devices whose flash
-/// is not mapped into memory. Chunks are whole numbers.
+/// Puts the bytes of numbers, which begin at the number `first`, where they belong in a packed factor: for
+/// devices whose flash is not mapped into memory. Chunks are whole numbers.
 pub fn read_numbers<T: Scalar>(packed: &mut [T], first: usize, bytes: &[u8]) {
     for (slot, bytes) in packed.iter_mut().skip(first).zip(bytes.chunks_exact(width::<T>())) {
         *slot = number(bytes);

@@ -1,4 +1,5 @@
-//! Reading a [snapshot](super::snapshot): a first pass that looks at every byte, a second that loads them in place.
+//! Reading a [snapshot](super::snapshot): a first pass that looks at every byte, a second that loads them in
+//! place.
 
 use super::snapshot::{Piece, Stage, width};
 use super::wire::{Counters, Input};
@@ -229,19 +230,20 @@ fn is_of_wishes(catalog: &Catalog<'_>, index: u32) -> bool {
     usize::try_from(index).is_ok_and(|index| index + USER_RULE_LEN >= catalog.state_len())
 }
 
-/// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings can make them,
-/// counts, of which fading leaves fractions, are not negative, numbers of contrasts are such as coins lead to.
+/// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings
+/// can make them, counts, of which fading leaves fractions, are not negative, numbers of contrasts are such
+/// as coins lead to.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
     let rules = is_of_wishes(catalog, index);
-    let (arrow, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
+    let (layout, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
     if rules {
         let code = code_of(number);
         code == 0 || is_user_rule(catalog, code)
     } else if let Some(place) = index.checked_sub(catalog.trials_start()) {
         is_possible(place % TRIAL_LEN, number.to_f64())
-    } else if index < arrow.dimension() {
+    } else if index < layout.dimension() {
         number > T::ZERO && number.to_f64() <= MAX_INVERSE
-    } else if index < arrow.packed_len() {
+    } else if index < layout.packed_len() {
         within(number.to_f64(), MAX_ENTRY)
     } else {
         let count = number.to_f64();
@@ -329,8 +331,8 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     }
 }
 
-/// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as vacant, and when
-/// that is never reached it is.
+/// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as
+/// vacant, and when that is never reached it is.
 pub struct Loader<'l, T: Scalar> {
     memory: Memory<'l, T>,
     reader: Reader<'l, T>,
@@ -393,9 +395,10 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.observations = counters.observations;
         state.guarantee_fingerprint = header.guarantee_fingerprint;
         state.voided = counters.voided;
-        let arrow = self.reader.policy.catalog().layout();
+        let layout = self.reader.policy.catalog().layout();
         // As three numbers, not as memory, which the compiler moves as if it might overlap.
-        (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (arrow.leaves, arrow.leaf, arrow.root);
+        (state.layout.leaves, state.layout.leaf, state.layout.root) =
+            (layout.leaves, layout.leaf, layout.root);
         state.log_det_ratio = counters.log_det_ratio;
         state.since_fading = counters.since_fading;
         state.squares = counters.squares;

@@ -1,21 +1,25 @@
-//! A whole state as a stream of bytes, written and read in chunks of any size: a device uses 256 bytes and no second copy.
+//! A whole state as a stream of bytes, written and read in chunks of any size: a device uses 256 bytes and no
+//! second copy.
 //!
-//! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first and changes
-//! nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load fails or is given up is vacant
-//! again. A learner goes on from a snapshot with the same bits on every platform. A population prior is a snapshot with zero
-//! rounds, of a learner [started from](crate::Learner::start_from) it: load it and go on, or make its
+//! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first
+//! and changes nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load
+//! fails or is given up is vacant again. A learner goes on from a snapshot with the same bits on every
+//! platform. A population prior is a snapshot with zero rounds, of a learner [started
+//! from](crate::Learner::start_from) it: load it and go on, or make its
 //! [`packed`](crate::posterior::Posterior::packed) numbers a [`Factor`](crate::posterior::Factor).
 //!
-//! The counters are, in this order: incarnation, place that decides (0 before the first decision), round, events and observations, fixed `u32`
-//! each; whether the guarantee is voided, `u8`; log-determinant ratio, `f64`; rewards since the
-//! last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards since one, `u8`; number of other places, `u8`; of words of the permissions, `u8`; of
-//! decisions in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
-//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline, `f64`; context; the contrasts
-//! whose last coin was tossed for it, a set.
+//! The counters are, in this order: incarnation, place that decides (0 before the first decision), round,
+//! events and observations, fixed `u32` each; whether the guarantee is voided, `u8`; log-determinant ratio,
+//! `f64`; rewards since the last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`,
+//! and rewards since one, `u8`; number of other places, `u8`; of words of the permissions, `u8`; of decisions
+//! in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
+//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline,
+//! `f64`; context; the contrasts whose last coin was tossed for it, a set.
 //!
-//! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the logarithms of ten products of
-//! wealth, for and against; the sum of Z and V; what the last coin expected; trials + 2^16 x (0 open, 1 certified for, 2 against) +
-//! 3 x 2^16 x starts; the e-detector. The last 24 have the bits of the [codes](crate::preference::UserRule::code) of the user's wishes, then zeros.
+//! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the
+//! logarithms of ten products of wealth, for and against; the sum of Z and V; what the last coin expected;
+//! trials + 2^16 x (0 open, 1 certified for, 2 against) + 3 x 2^16 x starts; the e-detector. The last 24 have
+//! the bits of the [codes](crate::preference::UserRule::code) of the user's wishes, then zeros.
 //!
 //! ```
 //! use fable_core::record::Verifier;
@@ -63,7 +67,8 @@ const MAX_PART: usize = 96;
 
 pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 
-/// Bytes of the longest snapshot of a learner whose `R` is `room`, not merged from other places: what a device sets aside for one.
+/// Bytes of the longest snapshot of a learner whose `R` is `room`, not merged from other places: what a
+/// device sets aside for one.
 ///
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -174,8 +179,8 @@ impl<T: Scalar> User<'_, T> {
         fits(self.memory.view(), self.policy, verified)
     }
 
-    /// Starts loading a verified snapshot in place of this user; the same bytes have to be pushed again. Until that is finished
-    /// the user is vacant.
+    /// Starts loading a verified snapshot in place of this user; the same bytes have to be pushed again.
+    /// Until that is finished the user is vacant.
     ///
     /// # Errors
     /// As for [`fits`](Self::fits); nothing has changed then.
@@ -215,7 +220,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(bytes)
     }
 
-    /// Makes the learner what it was when the bytes of a snapshot were written, whatever it is now: verifies, then loads.
+    /// Makes the learner what it was when the bytes of a snapshot were written, whatever it is now: verifies,
+    /// then loads.
     ///
     /// # Errors
     /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.

@@ -1,7 +1,8 @@
 //! How the parts of records stand in bytes: postcard's wire format, read and written by hand.
 //!
-//! Postcard's own code is generic and keeps panics when it is built for size; these few functions do not, and take four
-//! kilobytes less on a Cortex-M0. `tests/it/record.rs` compares what they write with what postcard writes.
+//! Postcard's own code is generic and keeps panics when it is built for size; these few functions do not, and
+//! take four kilobytes less on a Cortex-M0. `tests/it/record.rs` compares what they write with what postcard
+//! writes.
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};
@@ -119,8 +120,9 @@ impl<'b> Output<'b> {
     }
 }
 
-/// Bytes that are read one after the other. What is wrong is remembered, and zeros are read from then on, so that a reader
-/// asks once, at the [end](Self::end): a question after every number takes more code than all the numbers.
+/// Bytes that are read one after the other. What is wrong is remembered, and zeros are read from then on, so
+/// that a reader asks once, at the [end](Self::end): a question after every number takes more code than all
+/// the numbers.
 pub(crate) struct Input<'b> {
     rest: &'b [u8],
     /// What was wrong first.
@@ -237,7 +239,8 @@ impl<'b> Input<'b> {
         f64::from_bits(self.u64())
     }
 
-    /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is refused.
+    /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is
+    /// refused.
     ///
     /// # Errors
     /// What is wrong with it, or with what was read before: there is no context then.

@@ -1,4 +1,5 @@
-//! Commands: what a user is told to do. [`propose`](super::propose) turns each into its events, in the one order of the method.
+//! Commands: what a user is told to do. [`propose`](super::propose) turns each into its events, in the one
+//! order of the method.
 
 use super::probe::Probe;
 use super::{Decision, DecisionId, Event, Observation, Request, Scores, User};
@@ -18,8 +19,9 @@ use crate::catalog::{Action, Context, ContrastSet, Statement};
 /// | [`event`](Command::event) | the given event |
 /// | [`forget`](Command::forget) | the start of the next incarnation |
 ///
-/// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step
-/// that is dropped has not happened and is proposed again. The command holds the one copy of the proposed event.
+/// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?;
+/// step.apply(); }`. A step that is dropped has not happened and is proposed again. The command holds the one
+/// copy of the proposed event.
 #[derive(Debug)]
 pub struct Command<'c> {
     pub(super) order: Order<'c>,
@@ -114,7 +116,8 @@ impl<'c> Command<'c> {
         self
     }
 
-    /// Asks for the [propensities](User::propensities) of all actions in the round of a decision, from `draws` draws.
+    /// Asks for the [propensities](User::propensities) of all actions in the round of a decision, from
+    /// `draws` draws.
     #[must_use]
     pub const fn with_propensities(mut self, draws: u32, out: &'c mut [f64]) -> Self {
         if let Order::Decide { propensities, .. } = &mut self.order {
@@ -135,7 +138,8 @@ impl<'c> Command<'c> {
         Self::new(Order::Observe { context, action, defaults: None, reward: Reward::new(reward) })
     }
 
-    /// Replaces the default scores of an observation, one number per action as in a [`Request`]. `None` keeps the catalog's.
+    /// Replaces the default scores of an observation, one number per action as in a [`Request`]. `None` keeps
+    /// the catalog's.
     #[must_use]
     pub const fn with_defaults(mut self, own: Option<&'c [f64]>) -> Self {
         if let Order::Observe { defaults, .. } = &mut self.order {
@@ -174,7 +178,8 @@ impl<'c> Command<'c> {
         Self::new(Order::Promote { time })
     }
 
-    /// Makes these rules and switches all that the user has. For hosts; a device gets each [change](Event::UserRule).
+    /// Makes these rules and switches all that the user has. For hosts; a device gets each
+    /// [change](Event::UserRule).
     #[cfg(feature = "alloc")]
     #[must_use]
     pub const fn user_rules(rules: &'c [super::UserRule]) -> Self {

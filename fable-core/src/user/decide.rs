@@ -1,12 +1,14 @@
-//! Deciding: one draw of theta, one score per feasible action, and the action with the highest score (Equation 4).
+//! Deciding: one draw of theta, one score per feasible action, and the action with the highest score
+//! (Equation 4).
 //!
 //! ```text
 //! theta ~ N(mu, nu_t^2 Sigma)
 //! a_t   = argmax over feasible a of  b(c, a) - lambda cost(c, a) + phi(c, a).theta        Equation 4
 //! ```
 //!
-//! [`User::choose`] is one round: how it compares actions, the argmax, [probes](super::probe), and the reference score of
-//! the action that is played. [`User::score`] has the equation. Optimistic scores are in [`optimism`](super::optimism).
+//! [`User::choose`] is one round: how it compares actions, the argmax, [probes](super::probe), and the
+//! reference score of the action that is played. [`User::score`] has the equation. Optimistic scores are in
+//! [`optimism`](super::optimism).
 
 use super::late::Entry;
 use super::probe::Probes;
@@ -45,7 +47,8 @@ pub(super) struct Choice<T> {
 impl<T: Scalar> User<'_, T> {
     /// Chooses the action of the next round (Equation 4). The probes of the round are added to `probes`.
     ///
-    /// The workspace keeps the mean score of every action if `means` is set, and always where probes are possible.
+    /// The workspace keeps the mean score of every action if `means` is set, and always where probes are
+    /// possible.
     #[inline(never)]
     pub(super) fn choose(
         &mut self,
@@ -88,7 +91,7 @@ impl<T: Scalar> User<'_, T> {
         normals: Option<(T, Stream)>,
     ) -> Result<(Action, T), UserError> {
         let (policy, catalog) = (self.policy, self.policy.catalog());
-        let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+        let posterior = Posterior::from_parts(self.memory.state.layout, 0.0, &*self.memory.storage);
         let Scoring { theta, table, scores, .. } =
             Scoring::of(self.workspace, catalog).ok_or(PosteriorError::WorkspaceLength)?;
         let lambda = policy.settings().cost_weight;
@@ -127,8 +130,9 @@ impl<T: Scalar> User<'_, T> {
 impl<T: Scalar> User<'_, T> {
     /// Chooses an action and remembers the decision, without events.
     ///
-    /// In this order: due decisions expire, the ring gets a free slot, the feasible set is recorded, the round is
-    /// [chosen](self). A [`Command`](super::Command) does the same event by event, for callers that store a journal.
+    /// In this order: due decisions expire, the ring gets a free slot, the feasible set is recorded, the
+    /// round is [chosen](self). A [`Command`](super::Command) does the same event by event, for callers that
+    /// store a journal.
     ///
     /// # Errors
     /// A context, set or defaults that do not fit; nothing has changed then.
@@ -155,8 +159,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(Decision { id: self.id(round), action, baseline: baseline.to_f64() })
     }
 
-    /// Decides under `rules`. `None` if they leave no action: the host does what it does without Fable, and nothing is
-    /// learned from the round.
+    /// Decides under `rules`. `None` if they leave no action: the host does what it does without Fable, and
+    /// nothing is learned from the round.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide) and [`Feasible::new`], except that an empty set is not an error.

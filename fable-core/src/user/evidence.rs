@@ -1,4 +1,5 @@
-//! What is recorded when an observation is learned: counts of evidence, results of probes, ends of waits, surprise.
+//! What is recorded when an observation is learned: counts of evidence, results of probes, ends of waits,
+//! surprise.
 
 use super::late::{Pending, Wait, slot_mut};
 use super::probe::{Probes, is_preferred};
@@ -35,10 +36,11 @@ pub(super) enum Kind<'s> {
     Observation { action: Action, voids: bool },
     /// The reward of a decision of another site, with its probes.
     Remote { probes: &'s Probes, action: Action, reward: f64, voids: bool },
-    /// A reward that was imputed: no evidence, and the guarantee of promotions ends. A decision of this site stops waiting.
+    /// A reward that was imputed: no evidence, and the guarantee of promotions ends. A decision of this site
+    /// stops waiting.
     Imputed { expired: Option<u32> },
-    /// An observation that is taken back, with the share that fadings have left of it. An imputed reward was no evidence.
-    /// The contrasts `probed` start again, since the reward was a result of their probes.
+    /// An observation that is taken back, with the share that fadings have left of it. An imputed reward was
+    /// no evidence. The contrasts `probed` start again, since the reward was a result of their probes.
     TakenBack { action: Action, imputed: bool, kept: f32, probed: ContrastSet },
 }
 
@@ -47,7 +49,8 @@ impl<T: Scalar> Bookkeeping<'_, T> {
     pub(super) fn record(mut self, update: &Update<T>) {
         self.end_wait();
         match self.kind {
-            // Before the first reward a statement is part of the prior: the ratio of determinants begins after it.
+            // Before the first reward a statement is part of the prior: the ratio of determinants begins
+            // after it.
             Kind::Statement if self.state.observations == 0 => self.state.log_det_ratio = 0.0,
             Kind::Statement => {}
             Kind::Feedback { action, voids, .. }
@@ -157,9 +160,11 @@ impl State {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Learned rewards of actions that use a value of a component. Statements and imputed rewards do not count.
+    /// Learned rewards of actions that use a value of a component. Statements and imputed rewards do not
+    /// count.
     ///
-    /// Counts are kept in the learner's scalar. They stop at the largest number that it counts to exactly, 2^24 in `f32`.
+    /// Counts are kept in the learner's scalar. They stop at the largest number that it counts to exactly,
+    /// 2^24 in `f32`.
     #[must_use]
     pub fn evidence(&self, component: usize, value: u8) -> u32 {
         whole(self.evidence_left(component, value))
@@ -167,7 +172,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// Evidence of a value, with the fractions that fading leaves.
     pub(super) fn evidence_left(&self, component: usize, value: u8) -> f64 {
-        let counts = self.memory.storage.get(self.memory.state.arrow.packed_len()..);
+        let counts = self.memory.storage.get(self.memory.state.layout.packed_len()..);
         let place = self.policy.catalog().value_place(component, value);
         counts.zip(place).and_then(|(counts, place)| counts.get(place)).map_or(0.0, |count| count.to_f64())
     }

@@ -1,9 +1,10 @@
 //! Why an action was chosen, and why not another one: the score taken apart, exactly.
 //!
-//! The score that an action is chosen for is default - lambda cost + sum over blocks of phi.mu + what exploration adds: every block
-//! adds the one entry it has for the action, and a draw adds phi.(theta - mu), optimism c sd. The parts add up to the score, to rounding. An explanation is
-//! exact until the user's next learn, since it draws again from the posterior as it is now; later, replay the journal up to
-//! the decision. Two back-solves; nothing is stored.
+//! The score that an action is chosen for is default - lambda cost + sum over blocks of phi.mu + what
+//! exploration adds: every block adds the one entry it has for the action, and a draw adds phi.(theta - mu),
+//! optimism c sd. The parts add up to the score, to rounding. An explanation is exact until the user's next
+//! learn, since it draws again from the posterior as it is now; later, replay the journal up to the decision.
+//! Two back-solves; nothing is stored.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -69,7 +70,8 @@ pub struct Share {
     pub other_coordinate: Option<usize>,
 }
 
-/// An explanation of one decision against one other action. It prints as lines of text with numbers in thousandths.
+/// An explanation of one decision against one other action. It prints as lines of text with numbers in
+/// thousandths.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation<'e, T> {
     /// The action that was chosen, and played.
@@ -78,8 +80,8 @@ pub struct Explanation<'e, T> {
     pub intended: Action,
     /// The contrasts that coins were tossed for.
     pub probed: ContrastSet,
-    /// The action it is compared with: the one asked about, or what the rule had chosen before the coins, or the runner-up. With
-    /// one feasible action, the same.
+    /// The action it is compared with: the one asked about, or what the rule had chosen before the coins, or
+    /// the runner-up. With one feasible action, the same.
     pub other: Action,
     /// Whether the other action was feasible.
     pub feasible: bool,
@@ -105,13 +107,13 @@ pub struct Explanation<'e, T> {
 impl<T: Scalar> User<'_, T> {
     /// Explains a decision that is still in the ring against `other`, or against the runner-up.
     ///
-    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with, so ask before
-    /// the next decision and before its reward. The result borrows the workspace.
+    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with,
+    /// so ask before the next decision and before its reward. The result borrows the workspace.
     ///
     /// # Errors
-    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small,
-    /// [`UserError::Stale`] when the draw does not lead to the decision any more, and without the feature `explain`
-    /// [`UserError::Unsupported`].
+    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace
+    /// that is too small, [`UserError::Stale`] when the draw does not lead to the decision any more, and
+    /// without the feature `explain` [`UserError::Unsupported`].
     pub fn explain(
         &mut self,
         id: DecisionId,
@@ -173,7 +175,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Whether coins can have led from what the rule chose to what was played: only what they were tossed for differs.
+    /// Whether coins can have led from what the rule chose to what was played: only what they were tossed for
+    /// differs.
     fn led_to(&self, intended: Action, played: Action, coins: &ContrastSet) -> bool {
         let catalog = self.policy.catalog();
         let (Some(from), Some(to)) = (catalog.values(intended), catalog.values(played)) else { return false };
@@ -185,7 +188,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Explanation<'_, T> {
-    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw or the bonus.
+    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the
+    /// draw or the bonus.
     pub fn shares(&self) -> impl Iterator<Item = Share> {
         let known = |source, [chosen, other]: [f64; 2]| Share {
             source,
@@ -241,7 +245,8 @@ impl<T: Scalar> Explanation<'_, T> {
         stopped_by(self.catalog, rules, &self.context, self.other)
     }
 
-    /// Where the decision was made. [`User::unwished`] says there which of the user's own rules stands against the other action.
+    /// Where the decision was made. [`User::unwished`] says there which of the user's own rules stands
+    /// against the other action.
     #[must_use]
     pub const fn context(&self) -> &Context {
         &self.context

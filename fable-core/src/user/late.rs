@@ -1,14 +1,16 @@
-//! Decisions that wait for their reward: a bounded ring, deadlines, and what an expired decision is learned as.
+//! Decisions that wait for their reward: a bounded ring, deadlines, and what an expired decision is learned
+//! as.
 //!
-//! Rewards come late, out of order or never. Every decision enters the ring, and its reward is learned when it comes. After
-//! any order of rewards the posterior is that of the same observations given at once, to rounding.
+//! Rewards come late, out of order or never. Every decision enters the ring, and its reward is learned when
+//! it comes. After any order of rewards the posterior is that of the same observations given at once, to
+//! rounding.
 //!
-//! A decision stops waiting when its [`Deadline`] has passed or when the ring needs its slot. [`Expiry`] says what is learned
-//! then: nothing, or an imputed reward. Both settings matter when an event is proposed, not when an event is checked: a
-//! journal is replayed under any deadline.
+//! A decision stops waiting when its [`Deadline`] has passed or when the ring needs its slot. [`Expiry`] says
+//! what is learned then: nothing, or an imputed reward. Both settings matter when an event is proposed, not
+//! when an event is checked: a journal is replayed under any deadline.
 //!
-//! A rewarded decision stays in the ring until its slot is needed, so a second reward is refused as a duplicate. A decision
-//! that has left the ring is expired.
+//! A rewarded decision stays in the ring until its slot is needed, so a second reward is refused as a
+//! duplicate. A decision that has left the ring is expired.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -126,8 +128,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// The oldest decision whose deadline has passed at `time`, and whose end has to be recorded.
     ///
-    /// Without imputation the rounds alone tell that a deadline in rounds has passed. Such an end is recorded only if the
-    /// decision has a probe.
+    /// Without imputation the rounds alone tell that a deadline in rounds has passed. Such an end is recorded
+    /// only if the decision has a probe.
     pub(super) fn due(&self, time: u32) -> Option<Due> {
         let deadline = self.policy.settings().deadline;
         let expiry = self.policy.settings().expiry;
@@ -147,7 +149,8 @@ impl<T: Scalar> User<'_, T> {
             .map(|pending| Due { round: pending.round, imputed: expiry.reward() })
     }
 
-    /// The decision whose slot the next round needs, if its end has to be recorded: it has a probe, or a reward is imputed.
+    /// The decision whose slot the next round needs, if its end has to be recorded: it has a probe, or a
+    /// reward is imputed.
     pub(super) fn crowded(&self) -> Option<Due> {
         let oldest = self
             .memory
@@ -160,7 +163,8 @@ impl<T: Scalar> User<'_, T> {
         (imputed.is_some() || probed).then_some(Due { round: oldest.round, imputed })
     }
 
-    /// Ends the wait of every decision whose deadline has passed at `time`. The result is the number of expiries.
+    /// Ends the wait of every decision whose deadline has passed at `time`. The result is the number of
+    /// expiries.
     ///
     /// # Errors
     /// An empty user; nothing has changed then.
@@ -204,7 +208,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(())
     }
 
-    /// Checks the end of a wait. It does not check the count of observations: an expiry that is due must not fail.
+    /// Checks the end of a wait. It does not check the count of observations: an expiry that is due must not
+    /// fail.
     #[inline(never)]
     pub(super) fn expiring(&mut self, due: Due) -> Result<Expiring<'_, T>, UserError> {
         if let Some(reward) = due.imputed {

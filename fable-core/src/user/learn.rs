@@ -1,13 +1,15 @@
-//! Learning: one observation changes the Gaussian of the user (Equations 5 and 6; for stated preferences Equations 2 and 3).
+//! Learning: one observation changes the Gaussian of the user (Equations 5 and 6; for stated preferences
+//! Equations 2 and 3).
 //!
 //! ```text
 //! Lambda <- Lambda + phi phi^T / v            Equation 5, with v = sigma^2 / weight
 //! h      <- h + phi (y - baseline) / v        Equation 6, with baseline = b - lambda cost
 //! ```
 //!
-//! A [`Lesson`] is a checked observation: all errors are found while it is prepared, and [`Lesson::learn`] cannot fail.
-//! [`User::lesson`] computes phi, y - baseline and v, and `learn` has the two equations. The factor of Lambda is swept once
-//! for both. Checks are in [`admit`](super::admit), counts and probes in [`evidence`](super::evidence).
+//! A [`Lesson`] is a checked observation: all errors are found while it is prepared, and [`Lesson::learn`]
+//! cannot fail. [`User::lesson`] computes phi, y - baseline and v, and `learn` has the two equations. The
+//! factor of Lambda is swept once for both. Checks are in [`admit`](super::admit), counts and probes in
+//! [`evidence`](super::evidence).
 
 use super::admit::admit_reward;
 use super::evidence::{Bookkeeping, Kind};
@@ -57,7 +59,7 @@ impl<T: Scalar> User<'_, T> {
         let (residual, variance) = residual(self.policy, observation);
         let state = &mut *self.memory.state;
         let Regions { packed, counts, trials } = regions(catalog, self.memory.storage);
-        let located = Located::new(state.arrow, packed, self.workspace, features, residual)?;
+        let located = Located::new(state.layout, packed, self.workspace, features, residual)?;
         let pending = &mut *self.memory.pending;
         let bookkeeping = Bookkeeping { state, catalog, counts, trials, pending, kind, remote: None };
         Ok(Lesson { located, variance, bookkeeping })
@@ -81,7 +83,7 @@ impl<T: Scalar> User<'_, T> {
         let variance = T::from_f64(1.0 / statement.precision);
         let state = &mut *self.memory.state;
         let Regions { packed, counts, trials } = regions(catalog, self.memory.storage);
-        let located = Located::new(state.arrow, packed, self.workspace, direction, response)?;
+        let located = Located::new(state.layout, packed, self.workspace, direction, response)?;
         let pending = &mut *self.memory.pending;
         let kind = Kind::Statement;
         let bookkeeping = Bookkeeping { state, catalog, counts, trials, pending, kind, remote: None };
@@ -170,8 +172,8 @@ pub(super) fn residual<T: Scalar>(policy: &Policy<'_, T>, observation: &Observat
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Learns the reward of an earlier decision (Equations 5 and 6), fades if that is due, and promotes what became certain.
-    /// For callers without a clock: [`feedback_at`](Self::feedback_at) time 0.
+    /// Learns the reward of an earlier decision (Equations 5 and 6), fades if that is due, and promotes what
+    /// became certain. For callers without a clock: [`feedback_at`](Self::feedback_at) time 0.
     ///
     /// # Errors
     /// A reward outside [-1, 1], an unknown, expired or already rewarded decision; nothing has changed then.
@@ -187,7 +189,8 @@ impl<T: Scalar> User<'_, T> {
         self.feedback_weighted(id, reward, 1.0, time)
     }
 
-    /// Learns the reward of an earlier decision with a weight. A weight other than 1 ends the guarantee of promotions.
+    /// Learns the reward of an earlier decision with a weight. A weight other than 1 ends the guarantee of
+    /// promotions.
     ///
     /// # Errors
     /// As for [`feedback_at`](Self::feedback_at), and a weight that is not a number from 0.001 to 100.
@@ -204,7 +207,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(update)
     }
 
-    /// Learns the reward of an action that was not decided on, fades if that is due, and promotes what became certain.
+    /// Learns the reward of an action that was not decided on, fades if that is due, and promotes what became
+    /// certain.
     ///
     /// # Errors
     /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
@@ -235,7 +239,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(update)
     }
 
-    /// An observation of an action with its baseline: the reference score, with the caller's default score if there is one.
+    /// An observation of an action with its baseline: the reference score, with the caller's default score if
+    /// there is one.
     pub(super) fn observed(
         &self,
         (context, action, default): (&Context, Action, Option<f64>),

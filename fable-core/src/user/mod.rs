@@ -1,9 +1,9 @@
 //! One user: decides, learns, is asked. Everything that happens to a user is an [`Event`].
 //!
-//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins), `late` (decisions that
-//! wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `trial` (what coins show) and `assess`,
-//! `promote`, `explain`; `site`, `elsewhere` and `merge` (one user at several places); `migrate`
-//! (one user under several catalogs).
+//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins),
+//! `late` (decisions that wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who
+//! change), `trial` (what coins show) and `assess`, `promote`, `explain`; `site`, `elsewhere` and `merge`
+//! (one user at several places); `migrate` (one user under several catalogs).
 
 mod admit;
 mod assess;
@@ -76,10 +76,11 @@ use crate::posterior::Posterior;
 
 /// One user of a policy.
 ///
-/// A [`User`] joins what is known ([`Learner`]), how it is used ([`Policy`]) and scratch ([`Workspace`](crate::Workspace)), and has
-/// all the verbs. There are two ways to use it. Those who store nothing call [`decide`](User::decide) and
-/// [`feedback`](User::feedback). Those who store turn a [`Command`] into the events it takes, in the one order of the method,
-/// and write each before it is applied: what is acknowledged is durable, and what fails has changed nothing.
+/// A [`User`] joins what is known ([`Learner`]), how it is used ([`Policy`]) and scratch
+/// ([`Workspace`](crate::Workspace)), and has all the verbs. There are two ways to use it. Those who store
+/// nothing call [`decide`](User::decide) and [`feedback`](User::feedback). Those who store turn a [`Command`]
+/// into the events it takes, in the one order of the method, and write each before it is applied: what is
+/// acknowledged is durable, and what fails has changed nothing.
 ///
 /// ```
 /// use fable_core::catalog::TAU2;
@@ -104,7 +105,8 @@ use crate::posterior::Posterior;
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 ///
-/// Replay is [`check`](User::check) and [`apply`](Step::apply) alone: the same events in the same order give the same bits.
+/// Replay is [`check`](User::check) and [`apply`](Step::apply) alone: the same events in the same order give
+/// the same bits.
 #[derive(Debug)]
 pub struct User<'u, T> {
     pub(crate) policy: &'u Policy<'u, T>,
@@ -133,14 +135,14 @@ impl<'u, T: Scalar> User<'u, T> {
     /// The posterior, to be looked at.
     #[must_use]
     pub fn posterior(&self) -> Posterior<T, &[T]> {
-        Posterior::of(self.memory.state.arrow, self.memory.state.log_det_ratio, self.memory.storage)
+        Posterior::from_parts(self.memory.state.layout, self.memory.state.log_det_ratio, self.memory.storage)
     }
 
     /// Scratch, for questions to the [posterior](Self::posterior), with it.
     #[must_use]
     pub fn posterior_and_scratch(&mut self) -> (Posterior<T, &[T]>, &mut [T]) {
-        let State { arrow, log_det_ratio, .. } = *self.memory.state;
-        (Posterior::of(arrow, log_det_ratio, self.memory.storage), self.workspace)
+        let State { layout, log_det_ratio, .. } = *self.memory.state;
+        (Posterior::from_parts(layout, log_det_ratio, self.memory.storage), self.workspace)
     }
 
     /// The promoted preferences in the order of their promotion.

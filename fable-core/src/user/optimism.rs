@@ -8,7 +8,8 @@ use crate::catalog::{Action, ActionSet};
 use crate::posterior::{InverseRows, Posterior, PosteriorError, Uncertain};
 
 impl<T: Scalar> User<'_, T> {
-    /// The feasible action with the highest optimistic score, and the score. The workspace keeps all scores and means.
+    /// The feasible action with the highest optimistic score, and the score. The workspace keeps all scores
+    /// and means.
     pub(super) fn score_optimistically(
         &mut self,
         request: &Request<'_>,
@@ -23,7 +24,7 @@ impl<T: Scalar> User<'_, T> {
     #[inline(never)]
     fn find_variances(&mut self, request: &Request<'_>) -> Result<(), PosteriorError> {
         let (policy, feasible) = (self.policy, request.feasible.set());
-        let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+        let posterior = Posterior::from_parts(self.memory.state.layout, 0.0, &*self.memory.storage);
         let round = Round::new(policy.catalog(), policy.mask(), 0.0, request.context, None);
         let InverseRows { rows, table, variances } =
             InverseRows::of(self.workspace, policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;

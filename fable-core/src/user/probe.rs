@@ -1,24 +1,27 @@
-//! Probes: now and then a fair coin decides between two values of a component, so that a preference can become certain.
+//! Probes: now and then a fair coin decides between two values of a component, so that a preference can
+//! become certain.
 //!
-//! A rule that chooses well hardly ever plays actions that it takes for worse. Without such actions no difference becomes
-//! certain. So each component of the chosen action may be probed: a declared contrast with the chosen value is compared by a
-//! fair coin, with all other values the same. [`trial`](super::trial) is the analysis of the rewards.
+//! A rule that chooses well hardly ever plays actions that it takes for worse. Without such actions no
+//! difference becomes certain. So each component of the chosen action may be probed: a declared contrast with
+//! the chosen value is compared by a fair coin, with all other values the same. [`trial`](super::trial) is
+//! the analysis of the rewards.
 //!
-//! **Which contrast.** Candidates [apply](crate::catalog::Contrast::applies) in the context, and no probe of them waits. Both
-//! actions are feasible, with every outcome of the other components' probes. A probe waits until its round has a reward,
-//! expires or leaves the ring.
+//! **Which contrast.** Candidates [apply](crate::catalog::Contrast::applies) in the context, and no probe of
+//! them waits. Both actions are feasible, with every outcome of the other components' probes. A probe waits
+//! until its round has a reward, expires or leaves the ring.
 //!
-//! Of the candidates, mean scores of both actions have to differ by at least [`MIN_DIFFERENCE`]. The one with the wealth
-//! closest to a certificate is taken, of equals the one with the largest difference, then the earliest. So probes go where a
-//! preference is large and soon certain. A certified contrast is probed in every 16th round instead, or at a 16th of the rate
-//! if there is no other candidate. This choice is not random.
+//! Of the candidates, mean scores of both actions have to differ by at least [`MIN_DIFFERENCE`]. The one with
+//! the wealth closest to a certificate is taken, of equals the one with the largest difference, then the
+//! earliest. So probes go where a preference is large and soon certain. A certified contrast is probed in
+//! every 16th round instead, or at a 16th of the rate if there is no other candidate. This choice is not
+//! random.
 //!
-//! **When.** A candidate is probed with probability rho, [`Settings::probe`](crate::Settings::probe). The coin is fair. Both
-//! come from a stream of their own, two words per component: a probe if the first is below 2^32 rho, and the lowest bit of the
-//! second is the coin.
+//! **When.** A candidate is probed with probability rho, [`Settings::probe`](crate::Settings::probe). The
+//! coin is fair. Both come from a stream of their own, two words per component: a probe if the first is below
+//! 2^32 rho, and the lowest bit of the second is the coin.
 //!
-//! So each component that could be probed keeps its value with probability 1 - rho / 2, and the action that is played has an
-//! [exact probability](super::User::propensities). Probes change no draw and no score.
+//! So each component that could be probed keeps its value with probability 1 - rho / 2, and the action that
+//! is played has an [exact probability](super::User::propensities). Probes change no draw and no score.
 
 use super::assess::Verdict;
 use super::late::{Pending, Wait};
@@ -88,7 +91,8 @@ impl Action {
     }
 }
 
-/// Visits the action of every combination of outcomes. Bit i of the second argument: the step of candidate i is taken.
+/// Visits the action of every combination of outcomes. Bit i of the second argument: the step of candidate i
+/// is taken.
 fn combinations(base: Action, candidates: &[Candidate], mut visit: impl FnMut(Action, u32)) {
     for taken in 0..1_u32 << candidates.len() {
         let steps = candidates
@@ -113,7 +117,8 @@ impl<T: Scalar> User<'_, T> {
         self.memory.view().settled_or_waiting(round).map_or(ContrastSet::EMPTY, |pending| pending.probed)
     }
 
-    /// Contrasts with a probe that waits for its reward, of earlier rounds. Due decisions have expired by now.
+    /// Contrasts with a probe that waits for its reward, of earlier rounds. Due decisions have expired by
+    /// now.
     fn waiting_probes(&self, round: u32) -> ContrastSet {
         let mut waiting = ContrastSet::EMPTY;
         let waits = |pending: &&Pending<T>| pending.round < round && pending.wait == Wait::Waiting;
@@ -123,7 +128,8 @@ impl<T: Scalar> User<'_, T> {
         waiting
     }
 
-    /// The components that can be probed, given the chosen action. The workspace has the mean score of every action.
+    /// The components that can be probed, given the chosen action. The workspace has the mean score of every
+    /// action.
     #[inline(never)]
     fn candidates(
         &mut self,
@@ -257,7 +263,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(())
     }
 
-    /// The probes of a decision in the ring with their outcomes, as long as their contrasts have no later probe.
+    /// The probes of a decision in the ring with their outcomes, as long as their contrasts have no later
+    /// probe.
     pub fn coins(&self, id: DecisionId) -> impl Iterator<Item = ProbeOutcome> {
         let pending = self
             .state()
@@ -313,7 +320,8 @@ impl<T: Scalar> User<'_, T> {
     }
 }
 
-/// The distance from an action to the action with another value in a component, in catalog order: less than 1,024.
+/// The distance from an action to the action with another value in a component, in catalog order: less than
+/// 1,024.
 fn step(catalog: &Catalog<'_>, component: usize, value: u8, other: u8) -> i16 {
     let stride = i16::try_from(catalog.stride(component)).unwrap_or(0);
     stride.saturating_mul(i16::from(other) - i16::from(value))
@@ -335,7 +343,8 @@ fn middle(one: f64, other: f64) -> f32 {
     f64::midpoint(one, other).clamp(-1.0, 1.0) as f32
 }
 
-/// True if the values have the side that a contrast prefers, false if they have the other side, `None` if neither.
+/// True if the values have the side that a contrast prefers, false if they have the other side, `None` if
+/// neither.
 pub(super) fn is_preferred(catalog: &Catalog<'_>, contrast: usize, values: &Values) -> Option<bool> {
     let sides = catalog.contrasts().get(contrast)?.sides()?;
     let value = *values.get(sides.component)?;

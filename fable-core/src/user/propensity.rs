@@ -7,14 +7,15 @@ use crate::numbers::Purpose;
 use crate::posterior::PosteriorError;
 
 impl<T: Scalar> User<'_, T> {
-    /// The probability of each action in the next round; 0 for an infeasible one. Nothing changes by asking, the next decision's
-    /// draw included.
+    /// The probability of each action in the next round; 0 for an infeasible one. Nothing changes by asking,
+    /// the next decision's draw included.
     ///
-    /// Under [`Optimistic`](crate::Exploration::Optimistic) chance is in the coins of [probes](crate::Settings::probe) alone, and the
-    /// probabilities are exact: for each component that can be probed, 1 - rho / 2 for the value that the rule chose and rho / 2 for
-    /// the other one. `draws` does not matter then. Without probes one action has 1, and a log of such rounds cannot tell
-    /// what another policy would have earned. Other rules are estimated from `draws` draws of their own: (n + 1) / (draws + feasible)
-    /// before the coins.
+    /// Under [`Optimistic`](crate::Exploration::Optimistic) chance is in the coins of
+    /// [probes](crate::Settings::probe) alone, and the probabilities are exact: for each component that can
+    /// be probed, 1 - rho / 2 for the value that the rule chose and rho / 2 for the other one. `draws` does
+    /// not matter then. Without probes one action has 1, and a log of such rounds cannot tell what another
+    /// policy would have earned. Other rules are estimated from `draws` draws of their own: (n + 1) /
+    /// (draws + feasible) before the coins.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide), and for an `out` that does not have one number per action.

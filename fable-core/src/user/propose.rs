@@ -12,7 +12,8 @@ impl<T: Scalar> User<'_, T> {
     /// The next event of a command, checked, to be stored and applied; `None` when the command is done.
     ///
     /// # Errors
-    /// The command cannot be done. The first event of a command is proposed only when all of the command can be done.
+    /// The command cannot be done. The first event of a command is proposed only when all of the command can
+    /// be done.
     pub fn next<'s>(&'s mut self, command: &'s mut Command<'_>) -> Result<Option<Step<'s, T>>, UserError> {
         if !self.propose(command)? {
             return Ok(None);
@@ -35,7 +36,8 @@ impl<T: Scalar> User<'_, T> {
 
     /// Writes the next event into the command; false when the command is done.
     ///
-    /// An event is large. Each function that makes one has a stack frame of its own, which is free when another one runs.
+    /// An event is large. Each function that makes one has a stack frame of its own, which is free when
+    /// another one runs.
     #[inline(never)]
     fn propose(&mut self, command: &mut Command<'_>) -> Result<bool, UserError> {
         self.admit()?;
@@ -144,7 +146,8 @@ impl<T: Scalar> User<'_, T> {
         self.propose_promotion(&self.contrasts_to_check(round), time, event)
     }
 
-    /// A due expiry, the expiry that frees a slot, the feasible set, the site or the decision: the first that is needed.
+    /// A due expiry, the expiry that frees a slot, the feasible set, the site or the decision: the first that
+    /// is needed.
     #[inline(never)]
     fn propose_decision(
         &mut self,

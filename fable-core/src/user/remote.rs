@@ -1,8 +1,8 @@
 //! Events of another site of the same user. Each is complete in itself.
 //!
-//! A reward of another site has its context, its action and its probes in it, so no decision waits for it in the ring here.
-//! A probe counts with the m that was expected at its site, also while a probe of the same contrast waits here.
-//! [`merge`](super::merge) makes these events of the journal of another site.
+//! A reward of another site has its context, its action and its probes in it, so no decision waits for it in
+//! the ring here. A probe counts with the m that was expected at its site, also while a probe of the same
+//! contrast waits here. [`merge`](super::merge) makes these events of the journal of another site.
 
 use super::evidence::Kind;
 use super::learn::Lesson;
@@ -59,7 +59,8 @@ pub enum RemoteChange {
         /// Contrasts that start again, since the reward was a result of their probes.
         probed: ContrastSet,
     },
-    /// A declared contrast entered the profile there. Of this site itself: a promotion from before journals were merged by time.
+    /// A declared contrast entered the profile there. Of this site itself: a promotion from before journals
+    /// were merged by time.
     Promoted(Promotion),
     /// A change that other sites do not learn from.
     Nothing,
@@ -168,8 +169,8 @@ impl<T: Scalar> User<'_, T> {
 impl<T: Scalar> Memory<'_, T> {
     /// Records a remote event that nothing is learned from.
     ///
-    /// A promotion of another site does not replace a promotion that is in the profile. A promotion of this site does if its
-    /// verdict is another one.
+    /// A promotion of another site does not replace a promotion that is in the profile. A promotion of this
+    /// site does if its verdict is another one.
     pub(super) fn note_remote(mut self, catalog: &Catalog<'_>, event: &RemoteEvent) {
         let own = event.site == self.state.site;
         self.state.know(event);

@@ -1,4 +1,5 @@
-//! Scores of all actions beside the one that is played: mean scores for [probes](super::probe), and scores for logs.
+//! Scores of all actions beside the one that is played: mean scores for [probes](super::probe), and scores
+//! for logs.
 
 use super::decide::Choice;
 use super::{Request, User, UserError};
@@ -24,7 +25,8 @@ pub struct Scores {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The feasible action with the highest score for a draw. The workspace keeps the mean score of every action, too.
+    /// The feasible action with the highest score for a draw. The workspace keeps the mean score of every
+    /// action, too.
     ///
     /// A host with a workspace for two thetas reads the factor once for both.
     pub(super) fn score_draw_and_mean(
@@ -36,7 +38,7 @@ impl<T: Scalar> User<'_, T> {
         #[cfg(fable_host)]
         if let Some(regions) = DrawAndMean::of(self.workspace, self.policy.catalog()) {
             let (policy, feasible) = (self.policy, request.feasible.set());
-            let posterior = Posterior::of(self.memory.state.arrow, 0.0, &*self.memory.storage);
+            let posterior = Posterior::from_parts(self.memory.state.layout, 0.0, &*self.memory.storage);
             let DrawAndMean { theta, mu, table, scores, means } = regions;
             posterior.draw_and_mean(theta, mu, request.context.task(), (nu, key.stream()))?;
             let lambda = policy.settings().cost_weight;
@@ -49,7 +51,8 @@ impl<T: Scalar> User<'_, T> {
         self.score(request, Some((nu, key.stream())))
     }
 
-    /// Leaves the mean score of every action in the workspace. [`score`](Self::score) does not overwrite them.
+    /// Leaves the mean score of every action in the workspace. [`score`](Self::score) does not overwrite
+    /// them.
     pub(super) fn find_means(&mut self, request: &Request<'_>) -> Result<(), UserError> {
         self.score(request, None)?;
         let Scoring { scores, means, .. } = self.scoring()?;

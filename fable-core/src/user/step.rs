@@ -9,8 +9,8 @@ use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
 use crate::posterior::Update;
 
-/// An event that fits the user it borrows. Nothing can come between the check and [`apply`](Self::apply), and applying cannot
-/// fail.
+/// An event that fits the user it borrows. Nothing can come between the check and [`apply`](Self::apply), and
+/// applying cannot fail.
 #[derive(Debug)]
 #[must_use = "nothing has happened before it is applied"]
 pub struct Step<'s, T> {

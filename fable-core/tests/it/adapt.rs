@@ -114,23 +114,23 @@ fn assert_same(ana: &mut HostUser<'_, f64, 4>, dense: &Sums, what: &str) {
 }
 
 /// A factor that couples everything a task shares with the root, learned from others.
-fn population(arrow: fable_core::posterior::Layout) -> Vec<f64> {
+fn population(layout: fable_core::posterior::Layout) -> Vec<f64> {
     let others = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
     let (mut crowd, mut random) = (start::<f64, 4>(&others, 9), Random(77));
     teach(&mut crowd, &mut random, 40, &mut vec![]);
-    assert_eq!(crowd.learner().posterior().layout(), arrow);
+    assert_eq!(crowd.learner().posterior().layout(), layout);
     crowd.learner().posterior().packed().to_vec()
 }
 
 #[test]
 fn fading_weighs_every_observation_less_and_the_prior_again() {
-    let (arrow, d) = (MIXED.layout(), MIXED.dimension());
+    let (layout, d) = (MIXED.layout(), MIXED.dimension());
     let mut random = Random(3);
     let mean: Vec<f64> = (0..d).map(|_| random.signed()).collect();
     let precision: Vec<f64> = (0..d).map(|_| 0.5 + 4.0 * random.unit()).collect();
-    let packed = population(arrow);
+    let packed = population(layout);
     let factor =
-        Factor::new(arrow, &packed, &mut Workspace::from_storage(vec![0.0; arrow.active_len()])).unwrap();
+        Factor::new(layout, &packed, &mut Workspace::from_storage(vec![0.0; layout.active_len()])).unwrap();
     let of_factor = {
         let policy = Policy::with_prior(&MIXED, Settings::PAPER, Prior::Factor(factor)).unwrap();
         let mut fresh = start::<f64, 4>(&policy, 1);

@@ -290,26 +290,26 @@ type PosteriorCase = (Vec<(usize, f64)>, [f64; 3], [usize; 3], usize);
 fn arbitrary_posterior<T: Scalar>(
     (entries, [response, variance, precision], shape, wrong): PosteriorCase,
 ) -> Result<bool, TestCaseError> {
-    let Some(arrow) = Layout::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
-    let length = if wrong == 1 { shape[0] } else { arrow.packed_len() };
+    let Some(layout) = Layout::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
+    let length = if wrong == 1 { shape[0] } else { layout.packed_len() };
     let mut posterior = Posterior::<T, _>::from_storage(vec![T::ZERO; length]);
     let mut workspace = Workspace::from_storage(vec![
         T::from_f64(f64::NAN);
-        if wrong == 2 { shape[1] } else { arrow.active_len() }
+        if wrong == 2 { shape[1] } else { layout.active_len() }
     ]);
-    let dimension = arrow.dimension().max(1);
+    let dimension = layout.dimension().max(1);
     let entries = || {
         entries
             .iter()
             .map(|&(index, value)| (if wrong == 3 { index } else { index % dimension }, T::from_f64(value)))
     };
     prop_assert!(posterior.update(&mut workspace, entries(), T::ONE, T::ONE).is_err()); // vacant
-    let started = posterior.start(arrow, &Prior::Isotropic, precision);
+    let started = posterior.start(layout, &Prior::Isotropic, precision);
     let before: Vec<u64> = posterior.packed().iter().map(|value| value.bits()).collect();
     let _ = posterior.contrast(&mut workspace, entries());
-    let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; arrow.dimension()]);
+    let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; layout.dimension()]);
     let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; shape[0]]);
-    let _ = (arrow.locate(wrong.wrapping_sub(1)), arrow.leaf_coordinate(usize::MAX, usize::MAX));
+    let _ = (layout.locate(wrong.wrapping_sub(1)), layout.leaf_coordinate(usize::MAX, usize::MAX));
     let updated = posterior.update(&mut workspace, entries(), T::from_f64(response), T::from_f64(variance));
     if updated.is_err() {
         prop_assert_eq!(before, posterior.packed().iter().map(|value| value.bits()).collect::<Vec<_>>());

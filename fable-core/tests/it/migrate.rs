@@ -487,21 +487,21 @@ fn numbers<T: Scalar>(
     common: &[Vec<String>],
 ) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
-    let arrow = catalog.layout();
+    let layout = catalog.layout();
     let there: Vec<_> = (0..catalog.dimension()).map(|at| meaning(catalog, at, &[])).collect();
     let packed = learner.posterior().packed().to_vec();
     let mut at = catalog.dimension();
     for (i, own) in there.iter().enumerate() {
-        let (leaf, inside) = arrow.locate(i).unwrap();
+        let (leaf, inside) = layout.locate(i).unwrap();
         let rows: Vec<usize> = match leaf {
             Some(leaf) => {
-                (inside + 1..arrow.leaf()).map(|row| arrow.leaf_coordinate(leaf, row).unwrap()).collect()
+                (inside + 1..layout.leaf()).map(|row| layout.leaf_coordinate(leaf, row).unwrap()).collect()
             }
             None => (i + 1..catalog.dimension()).collect(),
         };
         let rows = rows
             .into_iter()
-            .chain((arrow.leaves() * arrow.leaf()..catalog.dimension()).filter(|_| leaf.is_some()));
+            .chain((layout.leaves() * layout.leaf()..catalog.dimension()).filter(|_| leaf.is_some()));
         if common.contains(own) {
             found.insert(format!("pivot {own:?}"), packed[i].bits());
         }

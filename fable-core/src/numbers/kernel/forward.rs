@@ -27,8 +27,8 @@ fn solve_columns<'w, T: Number>(
 
 /// Returns w^T Sigma w and what is left of `w` for the next segment.
 ///
-/// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta. Four columns
-/// go through at once where a multiple of four rows is left.
+/// Sums p^2 E into `variance`; the last entry of `w`, if it starts at 0, ends as minus the mean of w^T theta.
+/// Four columns go through at once where a multiple of four rows is left.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
     v: V,

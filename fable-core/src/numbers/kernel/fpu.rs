@@ -1,8 +1,8 @@
 //! Forms for floating point in hardware, where loads and stores take as long as what is computed.
 //!
-//! Updates take four columns per pass, which saves traffic of the vector that they share; chunks are counted from the far
-//! end, so those of one pass are those of the next, whose loads find what the stores before them wrote. Two dot products
-//! share the loads of their vector.
+//! Updates take four columns per pass, which saves traffic of the vector that they share; chunks are counted
+//! from the far end, so those of one pass are those of the next, whose loads find what the stores before them
+//! wrote. Two dot products share the loads of their vector.
 
 use super::back_solve::tree;
 use super::sweep::{column, pivot, sweep_columns};
@@ -147,7 +147,8 @@ fn rows<T: Number, const N: usize, V: Lanes<T, N>>(
     }
 }
 
-/// Dot products of two columns with the same `x`, each bit for bit what [`dot`](super::back_solve::dot) gives.
+/// Dot products of two columns with the same `x`, each bit for bit what [`dot`](super::back_solve::dot)
+/// gives.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline)]
 pub(super) fn dots<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 2], x: &[T]) -> [T; 2] {

@@ -1,7 +1,8 @@
 //! Back-solves for hosts: four columns at a time, and two right-hand sides in one pass over the columns.
 //!
-//! Every entry is bit for bit what [`solve_pair`] gives. The dot products of two pairs have their whole chunks in the same
-//! rows: these add up in one loop, and only what is left of the rows waits for what was solved just before.
+//! Every entry is bit for bit what [`solve_pair`] gives. The dot products of two pairs have their whole
+//! chunks in the same rows: these add up in one loop, and only what is left of the rows waits for what was
+//! solved just before.
 
 use super::back_solve::{dot, solve_pair, tree};
 use super::{LANES, back};

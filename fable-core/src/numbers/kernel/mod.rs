@@ -1,14 +1,15 @@
 //! The loops that take the time, over packed columns of L in Lambda = L D L^T with E = 1/D.
 //!
-//! The information vector travels as one more row of L: with L D z = h that row is z, and the mean solves L^T mu = z. A
-//! vector that runs along the columns therefore has one more entry, the *last*: the response in an update, -1 in a
-//! back-solve.
+//! The information vector travels as one more row of L: with L D z = h that row is z, and the mean solves L^T
+//! mu = z. A vector that runs along the columns therefore has one more entry, the *last*: the response in an
+//! update, -1 in a back-solve.
 //!
-//! `sweep`, `forward` and `back_solve` have a file each, with the recurrence and its plain loop. `fpu` has forms that take
-//! less time where floating point is hardware, `host` has those for hosts. The bits of all forms are equal.
+//! `sweep`, `forward` and `back_solve` have a file each, with the recurrence and its plain loop. `fpu` has
+//! forms that take less time where floating point is hardware, `host` has those for hosts. The bits of all
+//! forms are equal.
 //!
-//! Determinism: elementwise loops have one order of operations however wide the machine is and however many columns go through
-//! at once; the dot products keep eight lanes and add them up in a written-out tree.
+//! Determinism: elementwise loops have one order of operations however wide the machine is and however many
+//! columns go through at once; the dot products keep eight lanes and add them up in a written-out tree.
 
 mod back_solve;
 mod forward;
@@ -32,7 +33,8 @@ use super::lanes::Lanes;
 
 /// Lanes of a dot product; part of the numeric revision.
 const LANES: usize = 8;
-/// Rows that an elementwise loop takes at once: as many as four columns leave registers for, one where they are software.
+/// Rows that an elementwise loop takes at once: as many as four columns leave registers for, one where they
+/// are software.
 const STRIDE: usize = match (cfg!(fable_softfloat), cfg!(fable_host)) {
     (true, _) => 1,
     (_, false) => 4,
