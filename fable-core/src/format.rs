@@ -19,7 +19,9 @@ use nalgebra::RealField;
 
 impl Format for Catalog<'_> {
     fn format(&self, f: Formatter<'_>) {
-        let (name, actions, dimension) = (self.definition().name, self.actions(), self.dimension());
+        let name = self.definition().name;
+        let actions = self.actions();
+        let dimension = self.dimension();
         write!(f, "catalog {=str}: {=usize} actions, d = {=usize}", name, actions, dimension);
     }
 }

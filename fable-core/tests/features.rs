@@ -54,7 +54,9 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
     refused(!cfg!(feature = "onboard"), &user.run(&mut Command::onboard(&[])));
 
     let by = |by| {
-        let (contrast, verdict, round) = (0, Verdict::For, 20);
+        let contrast = 0;
+        let verdict = Verdict::For;
+        let round = 20;
         Promotion { contrast, verdict, valid: true, by, round, time: 0, evidence: 9, lower: 0.1, upper: 0.2 }
     };
     let observation = Observation { context, action: Action(4), baseline: 0.0, reward: 0.75, weight: 1.0 };

@@ -41,6 +41,7 @@
 //! ```
 
 pub mod budget;
+mod error;
 pub mod program;
 mod search;
 pub mod span;

@@ -54,10 +54,10 @@
 //! # Ok::<(), ProgramError>(())
 //! ```
 
+pub use super::error::ProgramError;
 use super::search::Search;
 use crate::catalog::{Block, BlockSet, Catalog, CoordinateSet, MAX_BLOCKS, MAX_DIMENSION};
 use crate::numbers::Bits;
-use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage};
 
 /// Errors closer than this share of the sum of |B| are equal. Rounding in sums of 128 x 128 numbers is below

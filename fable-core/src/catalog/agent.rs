@@ -338,7 +338,10 @@ mod tests {
 
     #[test]
     fn names_of_the_paper_and_the_dimension_formula() {
-        let (m, t, s, k) = (5, 6, 6, 10);
+        let m = 5;
+        let t = 6;
+        let s = 6;
+        let k = 10;
         assert_eq!(
             AGENT.dimension(),
             m + t + s + k * s + k * t + (m - 1) + (t - 1) + 2 * s + m * t + m * s + t * s
@@ -359,8 +362,8 @@ mod tests {
     #[test]
     fn typed_actions_round_trip() {
         for index in 0..180 {
-            let (memory, tool, style) = parts(Action(index)).unwrap();
-            assert_eq!(action(memory, tool, style), Action(index));
+            let typed = parts(Action(index)).unwrap();
+            assert_eq!(action(typed.0, typed.1, typed.2), Action(index));
         }
         assert_eq!(parts(Action(180)), None);
     }

@@ -129,9 +129,20 @@ impl<'a> Catalog<'a> {
 
     /// Context and actions of a declared contrast.
     #[inline]
-    pub(crate) fn contrast_parts(&self, index: usize) -> Option<(Context, Action, Action)> {
+    pub(crate) fn contrast_parts(&self, index: usize) -> Option<ContrastParts> {
         let contrast = self.contrasts().get(index)?;
         let context = Context::new(self, contrast.task.map(usize::from), contrast.signals).ok()?;
-        Some((context, self.action(contrast.prefer)?, self.action(contrast.over)?))
+        Some(ContrastParts {
+            context,
+            prefer: self.action(contrast.prefer)?,
+            over: self.action(contrast.over)?,
+        })
     }
+}
+
+/// A declared contrast in terms of the method.
+pub(crate) struct ContrastParts {
+    pub(crate) context: Context,
+    pub(crate) prefer: Action,
+    pub(crate) over: Action,
 }

@@ -36,13 +36,19 @@ impl Condition<'_> {
             Self::Tasks(tasks) => {
                 return context.task().is_some_and(|task| tasks.iter().any(|&t| usize::from(t) == task));
             }
-            Self::Above(index, threshold) => (index, threshold, [false, false, true]),
-            Self::AtLeast(index, threshold) => (index, threshold, [false, true, true]),
-            Self::AtMost(index, threshold) => (index, threshold, [true, true, false]),
-            Self::Below(index, threshold) => (index, threshold, [true, false, false]),
+            Self::Above(signal, threshold)
+            | Self::AtLeast(signal, threshold)
+            | Self::AtMost(signal, threshold)
+            | Self::Below(signal, threshold) => (signal, threshold),
         };
-        let Some(value) = context.signal(usize::from(index)) else { return false };
-        (below && value < threshold) || (equal && value == threshold) || (above && value > threshold)
+        let Some(level) = context.signal(usize::from(signal)) else { return false };
+        match self {
+            Self::Above(..) => level > threshold,
+            Self::AtLeast(..) => level >= threshold,
+            Self::AtMost(..) => level <= threshold,
+            Self::Below(..) => level < threshold,
+            Self::Always | Self::Tasks(_) => false,
+        }
     }
 }
 

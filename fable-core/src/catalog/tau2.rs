@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn typed_actions_round_trip() {
         for index in 0..18 {
-            let (memory, tool, style) = parts(Action(index)).unwrap();
-            assert_eq!(action(memory, tool, style), Action(index));
+            let typed = parts(Action(index)).unwrap();
+            assert_eq!(action(typed.0, typed.1, typed.2), Action(index));
         }
         assert_eq!(parts(Action(18)), None);
     }

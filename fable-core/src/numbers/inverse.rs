@@ -62,11 +62,10 @@ pub(crate) fn back_rows<T: Number, V: Lanes<T, ROWS>>(
                 *x1 = v.store(sum);
             }
             Some([x1, x2, x3, x4]) => {
-                let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..], c4) =
-                    (column(first), column(first + 1), column(first + 2), column(first + 3))
-                else {
-                    return;
-                };
+                let [l21, l31, l41, c1 @ ..] = column(first) else { return };
+                let [l32, l42, c2 @ ..] = column(first + 1) else { return };
+                let [l43, c3 @ ..] = column(first + 2) else { return };
+                let c4 = column(first + 3);
                 let [s1, s2, s3, s4] =
                     sums(v, [v.load(x1), v.load(x2), v.load(x3), v.load(x4)], [c1, c2, c3, c4], solved);
                 let s3 = s3 + v.splat(-*l43) * s4;

@@ -49,7 +49,9 @@ macro_rules! lanes {
             #[cfg(fable_softfloat)]
             #[inline(always)]
             fn add_product(self, sum: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector {
-                let (mut sums, a, b) = (sum.to_array(), a.to_array(), b.to_array());
+                let mut sums = sum.to_array();
+                let a = a.to_array();
+                let b = b.to_array();
                 for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
                     *sum = sum.add_product(a, b);
                 }

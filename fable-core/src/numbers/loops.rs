@@ -125,7 +125,13 @@ mod tests {
         let columns = (0..n * (n + 1) / 2).map(|_| next()).collect();
         let inverse = (0..n).map(|_| T::ONE + next()).collect();
         let w = (0..=n).map(|row| if row < n / 2 && row % 3 == 0 { T::ZERO } else { next() }).collect();
-        (columns, inverse, w)
+        Case { columns, inverse, w }
+    }
+
+    struct Case<T> {
+        columns: Vec<T>,
+        inverse: Vec<T>,
+        w: Vec<T>,
     }
 
     fn bits<T: Number>(numbers: &[T]) -> Vec<u64> {
@@ -138,7 +144,7 @@ mod tests {
         Plain: Vectors<T> + Lanes<T, ROWS>,
     {
         for n in (1..20).chain([29, 63, 64, 65, 134, 146]) {
-            let (columns, inverse, w) = factor::<T>(n);
+            let Case { columns, inverse, w } = factor::<T>(n);
             let (mut here, mut there) = (
                 (columns.clone(), inverse.clone(), w.clone()),
                 (columns.clone(), inverse.clone(), w.clone()),
@@ -188,10 +194,16 @@ mod tests {
     #[test]
     fn columns_go_through_one_after_the_other() {
         for n in [1, 2, 3, 4, 5, 7, 8, 12, 17, 64, 146] {
-            let (columns, inverse, w) = factor::<f32>(n);
-            let (mut swept, mut e, mut x) = (columns.clone(), inverse.clone(), w.clone());
+            let Case { columns, inverse, w } = factor::<f32>(n);
+            let mut swept = columns.clone();
+            let mut e = inverse.clone();
+            let mut x = w.clone();
             let (t, rest) = f32::sweep(&mut e, &mut swept, &mut x, 1.0);
-            let (mut l, mut d, mut v, mut grown, mut start) = (columns, inverse, w, 1.0_f32, 0);
+            let mut l = columns;
+            let mut d = inverse;
+            let mut v = w;
+            let mut grown = 1.0_f32;
+            let mut start = 0;
             for column in 0..n {
                 let p = v[column];
                 if p != 0.0 {

@@ -174,7 +174,9 @@ mod tests {
                 };
                 f32::from_bits((kind & 0x8000) << 16 | exponent << 23 | significand)
             };
-            let (sum, a, b) = (number(60), number(8), number(8));
+            let sum = number(60);
+            let a = number(8);
+            let b = number(8);
             check(sum, a, b);
             for near in [-2_i32, -1, 0, 1, 2] {
                 let product = (a * b).to_bits().wrapping_add_signed(near);

@@ -1,5 +1,6 @@
-//! A catalog with its settings: everything about deciding and learning that is not one user's state.
+//! A catalog with its settings: everything about deciding and learning that is not the state of one user.
 
+mod guarantee;
 mod settings;
 
 pub use settings::{
@@ -12,10 +13,14 @@ use crate::posterior::{PosteriorError, Prior};
 
 /// A catalog, settings and a base prior.
 ///
-/// One [`Policy`] is shared by reference between all users and threads. Its fingerprint covers what gives a stored number
-/// its meaning, so a state that was learned under another policy is refused instead of misread. What it does not cover may change
-/// under a user at any time: texts, costs and default scores with their weight, exploration, deadlines. A decision is a record
-/// of what was chosen and of what its reference score was, so a journal is replayed as what happened, whatever things cost by now.
+/// One [`Policy`] is shared by reference between all users and threads.
+///
+/// Its fingerprint covers what gives a stored number its meaning. A state of another policy is refused
+/// instead of misread. Instructions, costs, default scores, exploration and deadlines are not covered, and
+/// may change under a user at any time.
+///
+/// A decision records its action and its reference score. So a journal is replayed as it happened, also after
+/// costs changed.
 ///
 /// ```
 /// use fable_core::catalog::AGENT;
@@ -25,7 +30,7 @@ use crate::posterior::{PosteriorError, Prior};
 /// let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
 /// let bolder = Policy::<f32>::new(&AGENT, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() })?;
 /// let noisier = Policy::<f32>::new(&AGENT, Settings { noise_variance: 1.0, ..Settings::default() })?;
-/// assert_eq!(policy.fingerprint(), bolder.fingerprint()); // how boldly one explores changes no stored number
+/// assert_eq!(policy.fingerprint(), bolder.fingerprint()); // exploration changes no stored number
 /// assert_ne!(policy.fingerprint(), noisier.fingerprint());
 /// # Ok::<(), SettingsError>(())
 /// ```
@@ -35,49 +40,52 @@ pub struct Policy<'a, T> {
     settings: Settings<'a>,
     base_precision: f64,
     prior: Prior<'a, T>,
-    /// The retained blocks, if not all are.
+    /// The retained blocks; `None` if all are.
     mask: Option<BlockSet>,
-    /// Whether the prior expects something.
+    /// The mean of the prior is not 0.
     informed: bool,
     fingerprint: u64,
 }
 
-/// A fingerprint that is not finished: the catalog's half, and the other one so far.
+/// A fingerprint that is not finished.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum {
+    /// The upper half: the catalog's shape.
     catalog: u64,
+    /// The lower half so far.
     rest: Fingerprint,
 }
 
 impl Sum {
-    /// The same for a prior, with what it has to add.
+    /// The fingerprint with a prior.
     pub(crate) fn with<T: Scalar>(self, prior: &Prior<'_, T>) -> u64 {
         Self { rest: prior.fingerprint(self.rest), ..self }.finish()
     }
 
+    /// Adds a number to the lower half.
     pub(crate) const fn u64(mut self, value: u64) -> Self {
         self.rest = self.rest.u64(value);
         self
     }
 
-    /// The catalog's shape is the upper half.
+    /// The finished fingerprint.
     pub(crate) const fn finish(self) -> u64 {
         self.catalog << 32 | Fingerprint::half(self.rest.finish())
     }
 }
 
-/// What tells the promise of a policy whose coins share alpha from that of one without.
-const SHARED: u32 = 0x5368_6172;
-
-/// What checking settings finds: their fingerprint so far, the retained blocks if not all are, the precision per coordinate.
+/// The result of checking settings.
 struct Checked {
+    /// The fingerprint up to the prior.
     sum: Sum,
+    /// The retained blocks; `None` if all are.
     mask: Option<BlockSet>,
+    /// Precision of each coordinate.
     base_precision: f64,
 }
 
 impl<'a, T: Scalar> Policy<'a, T> {
-    /// A policy with the isotropic base prior. Of a constant catalog it is a constant too:
+    /// A policy with the isotropic base prior. The policy of a constant catalog can be a constant:
     ///
     /// ```
     /// use fable_core::{Policy, Settings, catalog::TAU2};
@@ -131,6 +139,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
         })
     }
 
+    /// Checks settings against a catalog.
     const fn checked(catalog: &Catalog<'_>, settings: Settings<'_>) -> Result<Checked, SettingsError> {
         if let Err(error) = settings.check() {
             return Err(error);
@@ -179,7 +188,8 @@ impl<'a, T: Scalar> Policy<'a, T> {
         &self.settings
     }
 
-    /// Precision of the isotropic base prior in a coordinate: the setting, or the precision per feature times the blocks that count.
+    /// Precision of the isotropic base prior in each coordinate: the setting, or the precision per feature
+    /// times the number of retained blocks.
     #[must_use]
     pub const fn base_precision(&self) -> f64 {
         self.base_precision
@@ -191,95 +201,14 @@ impl<'a, T: Scalar> Policy<'a, T> {
         &self.prior
     }
 
-    /// Fingerprint of the catalog's [shape](Catalog::shape), which is its upper half, and of noise variance, left-out blocks, base prior,
-    /// adapters and numeric revision. A user whose records have another one belongs to another catalog or other settings.
+    /// Fingerprint of catalog and settings. Records with another fingerprint belong to another catalog or
+    /// other settings.
+    ///
+    /// The upper half is the catalog's [shape](Catalog::shape). The lower half covers noise variance,
+    /// retained blocks, base prior, adapters and numeric revision.
     #[must_use]
     pub const fn fingerprint(&self) -> u64 {
         self.fingerprint
-    }
-
-    /// R_b: the setting, or the square root of the base precision.
-    #[must_use]
-    pub fn prior_radius(&self) -> f64 {
-        self.settings.prior_radius.unwrap_or_else(|| libm::sqrt(self.base_precision))
-    }
-
-    /// Whether the radius is about the base prior: without a stated one, R_b is about the isotropic prior alone.
-    #[must_use]
-    pub const fn knows_radius(&self) -> bool {
-        self.settings.prior_radius.is_some() || matches!(self.prior, Prior::Isotropic)
-    }
-
-    /// beta_t(alpha) = R_b + (s / sigma) sqrt(ln(det Lambda_t / det Lambda_0) + 2 ln(1 / alpha)), from the log-determinant ratio. Where
-    /// coins are tossed, this is for half of alpha.
-    #[must_use]
-    pub fn beta(&self, log_det_ratio: f64) -> f64 {
-        self.beta_with(log_det_ratio, self.shares_alpha())
-    }
-
-    pub(crate) fn beta_with(&self, log_det_ratio: f64, shared: bool) -> f64 {
-        let Settings { noise_variance, noise_proxy, .. } = self.settings;
-        let alpha = if shared { self.settings.alpha / 2.0 } else { self.settings.alpha };
-        let growth = log_det_ratio.max(0.0) - 2.0 * libm::log(alpha);
-        self.prior_radius() + libm::sqrt(noise_proxy.unwrap_or(noise_variance) / noise_variance * growth)
-    }
-
-    /// Whether coins have half of alpha and the ellipsoid the other half: where coins are tossed.
-    #[must_use]
-    pub const fn shares_alpha(&self) -> bool {
-        self.settings.probe > 0.0
-    }
-
-    /// Whether a learner that was started with a promise has given half of alpha to coins; `None` if the promise is another one.
-    pub(crate) fn shared(&self, guarantee_fingerprint: u32) -> Option<bool> {
-        match guarantee_fingerprint ^ self.guarantee_alone() {
-            0 => Some(false),
-            SHARED => Some(true),
-            _ => None,
-        }
-    }
-
-    /// The wealth at which coins certify one of M declared contrasts: 2 M / alpha_p, with alpha_p half of alpha.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a catalog declares 64 at most")]
-    pub const fn needed(&self) -> f64 {
-        4.0 * self.catalog.contrasts().len() as f64 / self.settings.alpha
-    }
-
-    /// Fingerprint of what the guarantee of promotions depends on and [`fingerprint`](Self::fingerprint) does not cover:
-    /// alpha and whether coins share it, radius, proxy and minimum. A learner remembers the one it was started with.
-    ///
-    /// The rate of probes may be changed at any time. A learner that was started without them has given all of alpha to the ellipsoid; if
-    /// coins are tossed later they have their half on top, so that the two together may be wrong with probability 3/2 alpha.
-    #[must_use]
-    pub fn guarantee_fingerprint(&self) -> u32 {
-        self.guarantee_with(self.shares_alpha())
-    }
-
-    pub(crate) fn guarantee_with(&self, shared: bool) -> u32 {
-        self.guarantee_alone() ^ if shared { SHARED } else { 0 }
-    }
-
-    /// Whether what was promised under another policy holds under this one: alpha, proxy and minimum are the same and the radius is
-    /// not smaller. The default radius says that a user is within 1 of the prior's mean, whatever the precision, so it covers
-    /// coordinates that have the smaller precision of before.
-    #[cfg(feature = "migrate")]
-    pub(crate) fn radius_covers(&self, old: &Self) -> bool {
-        let proxy = |settings: &Settings<'_>| settings.noise_proxy.unwrap_or(settings.noise_variance);
-        let (own, other) = (&self.settings, &old.settings);
-        own.alpha == other.alpha
-            && own.min_evidence == other.min_evidence
-            && proxy(own) == proxy(other)
-            && self.prior_radius() >= old.prior_radius()
-    }
-
-    /// The same where all of alpha is the ellipsoid's.
-    fn guarantee_alone(&self) -> u32 {
-        let Settings { noise_variance, noise_proxy, alpha, min_evidence, .. } = self.settings;
-        let sum =
-            Fingerprint::new().f64(alpha).f64(self.prior_radius()).f64(noise_proxy.unwrap_or(noise_variance));
-        let [a, b, c, d, e, f, g, h] = sum.u64(u64::from(min_evidence)).finish().to_le_bytes();
-        u32::from_le_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
     }
 
     /// v.Sigma_base.v for a direction v.
@@ -299,7 +228,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
         }
     }
 
-    /// The retained blocks, if not all are.
+    /// The retained blocks; `None` if all are.
     pub(crate) const fn mask(&self) -> Option<BlockSet> {
         self.mask
     }
@@ -310,8 +239,10 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.catalog.dimension_of(self.settings.retained)
     }
 
-    /// nu_t or c: what standard deviations are multiplied with in a round. Optimism is two thirds of what is set where the prior
-    /// expects something: it was fitted to people, and its standard deviations are those of people, not of what nobody knows.
+    /// The factor of standard deviations in a round: nu_t of a draw, or c of an optimistic score.
+    ///
+    /// With a prior mean other than 0, optimism is two thirds of the setting. Such a prior was fitted to
+    /// users, and already reflects the spread between them.
     #[must_use]
     #[inline]
     pub fn nu(&self, round: u32) -> f64 {
@@ -328,12 +259,12 @@ impl<'a, T: Scalar> Policy<'a, T> {
         }
     }
 
-    /// The nonzero features of the retained blocks, phi_z(c, a): what is scored and learned from.
+    /// The nonzero features of the retained blocks, phi_z(c, a). Scores and updates use them.
     pub fn features(&self, context: &Context, action: Action) -> impl Iterator<Item = (usize, f32)> {
         self.catalog.features_of(self.mask, context, action)
     }
 
-    /// The nonzero entries of phi_z(c, a) - phi_z(c, a'); what both share is left out.
+    /// The nonzero entries of phi_z(c, a) - phi_z(c, a'). Features that both actions share cancel.
     pub fn difference(
         &self,
         context: &Context,
@@ -343,7 +274,7 @@ impl<'a, T: Scalar> Policy<'a, T> {
         self.catalog.difference_of(self.mask, context, prefer, over)
     }
 
-    /// Reference score of an action, b - lambda cost; `default` replaces the catalog's b.
+    /// Reference score of an action, b - lambda cost. `default` replaces the catalog's b.
     #[must_use]
     pub fn baseline(&self, context: &Context, action: Action, default: Option<f64>) -> T {
         self.catalog.baseline(context, action, self.settings.cost_weight, default)
@@ -440,7 +371,7 @@ mod tests {
         }
     }
 
-    /// Stored states carry these numbers: a change here means that no stored state can be read any more.
+    /// Stored states have these fingerprints. After a change here no stored state can be read.
     #[test]
     fn fingerprints_are_pinned() {
         let policies = [&AGENT, &TAU2, &RUBRIC]

@@ -1,8 +1,10 @@
-//! Equations 2 to 6 of the paper on dense matrices: the specification of the posterior, and the oracle of its tests.
+//! Equations 2 to 6 of the paper on dense matrices: the specification of the posterior, and the oracle of its
+//! tests.
 //!
-//! [`Dense`] is for reading, for tests, and for catalogs of few coordinates. It has D^2 + D numbers, and an update
-//! copies them once on the stack. An update takes about 2 D^2 multiply-adds, a mean or a draw D^2 to 2 D^2, a variance
-//! D^2 / 2. The [module above](super) has an example of a whole round, and says when to take the packed factor instead.
+//! [`Dense`] is for reading, for tests, and for catalogs of few coordinates. It has D^2 + D numbers, and an
+//! update copies them once on the stack. An update takes about 2 D^2 multiply-adds, a mean or a draw D^2 to 2
+//! D^2, a variance D^2 / 2. The [module above](super) has an example of a whole round, and says when to take
+//! the packed factor instead.
 //!
 //! ```
 //! use fable_core::posterior::dense::Dense;
@@ -44,10 +46,11 @@ impl<T: RealField + Copy, const D: usize> Dense<T, D> {
         Self { factor, information: precision * mean }.checked()
     }
 
-    /// Learns `response` = `direction`.theta + noise, where `precision` is one over the variance of the noise.
+    /// Learns `response` = `direction`.theta + noise, where `precision` is one over the variance of the
+    /// noise.
     ///
-    /// A stated preference (v, u, kappa) is such an observation, and so is a reward (phi, y - bar b, sigma^-2).
-    /// A negative precision takes an observation back.
+    /// A stated preference (v, u, kappa) is such an observation, and so is a reward (phi, y - bar b,
+    /// sigma^-2). A negative precision takes an observation back.
     ///
     /// # Errors
     /// Lambda would not be positive definite, or a number would not be finite. Nothing has changed then.

@@ -1,7 +1,9 @@
-//! Lambda <- k Lambda + (1 - k) Lambda_0, in place: the pivots are scaled, then the prior comes in column by column.
+//! Lambda <- k Lambda + (1 - k) Lambda_0, in place: the pivots are scaled, then the prior comes in column by
+//! column.
 //!
-//! With Lambda_0 = sum over j of D_j l_j l_j^T and h_0 = sum of D_j z_j l_j, each column is one observation l_j.theta = z_j of variance
-//! 1 / ((1 - k) D_j). A packed column is laid out like the active part behind its own coordinate, z_j included.
+//! With Lambda_0 = sum over j of D_j l_j l_j^T and h_0 = sum of D_j z_j l_j, each column is one observation
+//! l_j.theta = z_j of variance 1 / ((1 - k) D_j). A packed column is laid out like the active part behind its
+//! own coordinate, z_j included.
 
 use super::prior::Prior;
 use crate::numbers::{Layout, Number};
@@ -9,7 +11,7 @@ use crate::numbers::{Layout, Number};
 /// What is faded, toward what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fading<'f, T> {
-    pub(crate) arrow: Layout,
+    pub(crate) layout: Layout,
     pub(crate) prior: &'f Prior<'f, T>,
     pub(crate) base_precision: f64,
     /// k
@@ -30,20 +32,20 @@ pub(crate) struct Faded {
 impl<T: Number> Fading<'_, T> {
     /// Fades a packed factor of this shape; the workspace has room for the active part.
     pub(crate) fn fade(&self, packed: &mut [T], workspace: &mut [T]) -> Faded {
-        let Self { arrow, prior, base_precision, keep } = *self;
+        let Self { layout, prior, base_precision, keep } = *self;
         let before = self.length(packed) - self.prior_length();
         if keep == 0.0 {
-            prior.write(arrow, base_precision, packed);
+            prior.write(layout, base_precision, packed);
             return Faded { log_det_ratio: 0.0, before, after: 0.0 };
         }
-        for inverse in packed.iter_mut().take(arrow.dimension()) {
+        for inverse in packed.iter_mut().take(layout.dimension()) {
             *inverse *= T::from_f64(1.0 / f64::from(keep));
         }
         let mut log_det_ratio = 0.0;
-        for coordinate in 0..arrow.dimension() {
+        for coordinate in 0..layout.dimension() {
             log_det_ratio += libm::log(self.add_column(coordinate, packed, workspace));
         }
-        for inverse in packed.iter().take(arrow.dimension()) {
+        for inverse in packed.iter().take(layout.dimension()) {
             log_det_ratio -= libm::log(inverse.to_f64());
         }
         Faded { log_det_ratio, before, after: self.length(packed) - self.prior_length() }
@@ -51,20 +53,20 @@ impl<T: Number> Fading<'_, T> {
 
     /// Adds (1 - k) times a column of the prior; returns its E.
     fn add_column(&self, coordinate: usize, packed: &mut [T], workspace: &mut [T]) -> f64 {
-        let Self { arrow, prior, base_precision, keep } = *self;
+        let Self { layout, prior, base_precision, keep } = *self;
         let (Some((leaf, inside)), Some(active)) =
-            (arrow.locate(coordinate), workspace.get_mut(..arrow.active_len()))
+            (layout.locate(coordinate), workspace.get_mut(..layout.active_len()))
         else {
             return 1.0;
         };
         active.fill(T::ZERO);
-        let place = if leaf.is_some() { inside } else { arrow.leaf() + inside };
+        let place = if leaf.is_some() { inside } else { layout.leaf() + inside };
         let Some([own, behind @ ..]) = active.get_mut(place..) else { return 1.0 };
         *own = T::ONE;
-        let inverse = prior.column(arrow, base_precision, coordinate, behind);
+        let inverse = prior.column(layout, base_precision, coordinate, behind);
         let variance = T::from_f64(inverse.to_f64() / (1.0 - f64::from(keep)));
         let (Some(segments), Some(mut w)) =
-            (arrow.split_mut(packed, leaf), active.get_mut(arrow.active_start(leaf)..))
+            (layout.split_mut(packed, leaf), active.get_mut(layout.active_start(leaf)..))
         else {
             return 1.0;
         };
@@ -77,7 +79,7 @@ impl<T: Number> Fading<'_, T> {
 
     /// mu.Lambda.mu = sum of D z^2.
     fn length(&self, packed: &[T]) -> f64 {
-        self.arrow
+        self.layout
             .column_ends()
             .zip(packed)
             .map(|(end, inverse)| square(packed.get(end).copied(), *inverse))

@@ -1,21 +1,24 @@
-//! A factor for another set of coordinates: what is common keeps its distribution, what is gone is integrated out.
+//! A factor for another set of coordinates: what is common keeps its distribution, what is gone is integrated
+//! out.
 //!
-//! **Added** coordinates are uncorrelated with those that were there, so L gets rows and columns of zeros and no other number
-//! changes. **Removed** ones are marginalised out: a coordinate that comes first in the order of elimination is dropped with its
-//! column, and neighbours change places to bring it there. Let l be the entry between two neighbours with e1 and e2 of E = 1/D, and a and b
-//! their entries in a row below, the information row included. In the other order
+//! **Added** coordinates are uncorrelated with those that were there, so L gets rows and columns of zeros and
+//! no other number changes. **Removed** ones are marginalised out: a coordinate that comes first in the order
+//! of elimination is dropped with its column, and neighbours change places to bring it there. Let l be the
+//! entry between two neighbours with e1 and e2 of E = 1/D, and a and b their entries in a row below, the
+//! information row included. In the other order
 //!
 //! s = e1 + l^2 e2;  l' = l e2 / s;  e1' = e1 e2 / s;  e2' = s;  a' = l' a + (e1 / s) b;  b' = a - l b.
 //!
-//! Nothing positive is subtracted from anything positive, so pivots stay positive. With l = 0 the two columns change places bit
-//! for bit: what was added and never learned about is removed without a trace.
+//! Nothing positive is subtracted from anything positive, so pivots stay positive. With l = 0 the two columns
+//! change places bit for bit: what was added and never learned about is removed without a trace.
 //!
-//! **A removed coordinate of the root** would tie the leaves to each other. Each of them is freed of it by itself instead, with a copy of its
-//! column that is taken through the columns of the leaf. Every marginal of one leaf and the root is exact then, and no mean or
-//! variance is ever asked for that is not in one. That leaves were tied is lost ([`Carried::tied`]).
+//! **A removed coordinate of the root** would tie the leaves to each other. Each of them is freed of it by
+//! itself instead, with a copy of its column that is taken through the columns of the leaf. Every marginal of
+//! one leaf and the root is exact then, and no mean or variance is ever asked for that is not in one. That
+//! leaves were tied is lost ([`Carried::tied`]).
 //!
-//! Everything is done in the old numbers, then copied to the new ones. With n the length of a leaf and the root, moving a coordinate takes at most n
-//! exchanges of n multiply-adds each.
+//! Everything is done in the old numbers, then copied to the new ones. With n the length of a leaf and the
+//! root, moving a coordinate takes at most n exchanges of n multiply-adds each.
 
 use crate::numbers::{Layout, Number, Segment};
 
@@ -61,7 +64,8 @@ impl<'s, T: Number> Columns<'s, T> {
         self.packed.get_mut(start..start + self.len.checked_sub(column)?)
     }
 
-    /// Moves a coordinate to an earlier place; those between move on by one. Columns before `first` are not needed any more.
+    /// Moves a coordinate to an earlier place; those between move on by one. Columns before `first` are not
+    /// needed any more.
     #[inline(never)]
     fn bring(&mut self, first: usize, from: usize, to: usize) {
         for place in (to..from).rev() {
@@ -115,7 +119,8 @@ struct Turn<T> {
 }
 
 impl<T: Number> Turn<T> {
-    /// `before` becomes the pivot of what was before and comes second now, s; `passing` of what comes first, e1'.
+    /// `before` becomes the pivot of what was before and comes second now, s; `passing` of what comes first,
+    /// e1'.
     fn new(l: T, before: &mut T, passing: &mut T) -> Self {
         let tilt = l * *passing;
         let sum = *before + l * tilt;
@@ -147,8 +152,8 @@ pub(crate) struct Carry<'m, T, P> {
 }
 
 impl<T: Number, P: Places> Carry<'_, T, P> {
-    /// Carries over what is common; `fresh` gives E and mean of a coordinate that is new. `out` has the length of the new factor. `None`
-    /// only for memory that is too short.
+    /// Carries over what is common; `fresh` gives E and mean of a coordinate that is new. `out` has the
+    /// length of the new factor. `None` only for memory that is too short.
     pub(crate) fn carry(
         mut self,
         out: &mut [T],
@@ -178,7 +183,8 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         parts(self.old, self.packed, leaf)
     }
 
-    /// In every leaf that stays, puts what is removed first and the rest in its new order; says how many are removed in each.
+    /// In every leaf that stays, puts what is removed first and the rest in its new order; says how many are
+    /// removed in each.
     #[inline(never)]
     fn clear_leaves(&mut self) -> Option<usize> {
         let mut gone = 0;
@@ -243,13 +249,14 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         }
     }
 
-    /// Frees a leaf of a coordinate of the root: a copy of its column is taken to the front of the leaf and dropped there. Whether
-    /// the leaf depended on it.
+    /// Frees a leaf of a coordinate of the root: a copy of its column is taken to the front of the leaf and
+    /// dropped there. Whether the leaf depended on it.
     #[inline(never)]
     fn free(&mut self, leaf: usize, gone_leaf: usize, coordinate: usize) -> Option<bool> {
         let [mut columns, mut root] = parts(self.old, self.packed, Some(leaf))?;
         let length = columns.inverse.len();
-        // The copy has an entry for each coordinate of the leaf that it has passed, then those of the root after its own.
+        // The copy has an entry for each coordinate of the leaf that it has passed, then those of the root
+        // after its own.
         let (passed, after) = self.scratch.split_at_mut_checked(length)?;
         let mut inverse = *root.inverse.get(coordinate)?;
         let own = root.column(coordinate)?;
@@ -276,10 +283,13 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         Some(depended)
     }
 
-    /// Writes what is common into the new factor, which is zero where nothing is; says how many coordinates that is.
+    /// Writes what is common into the new factor, which is zero where nothing is; says how many coordinates
+    /// that is.
     #[inline(never)]
     fn copy(&mut self, out: &mut [T], gone_leaf: usize, gone_root: usize) -> Option<usize> {
-        let (old, new, places) = (self.old, self.new, self.places);
+        let old = self.old;
+        let new = self.new;
+        let places = self.places;
         out.fill(T::ZERO);
         let (inverse, mut columns) =
             out.get_mut(..new.packed_len())?.split_at_mut_checked(new.dimension())?;
@@ -302,14 +312,14 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
 }
 
 /// A leaf and the root of a factor.
-fn parts<T: Number>(arrow: Layout, packed: &mut [T], leaf: Option<usize>) -> Option<[Columns<'_, T>; 2]> {
-    let (both, root) = (arrow.leaf() + arrow.root(), arrow.root());
-    let [own, shared] = arrow.split_mut(packed, leaf)?;
+fn parts<T: Number>(layout: Layout, packed: &mut [T], leaf: Option<usize>) -> Option<[Columns<'_, T>; 2]> {
+    let (both, root) = (layout.leaf() + layout.root(), layout.root());
+    let [own, shared] = layout.split_mut(packed, leaf)?;
     Some([Columns::new(own, both), Columns::new(shared, root)])
 }
 
-/// Puts what is kept of a leaf or of the root in its new order, after the `gone` that are not: `bring` moves a coordinate to an earlier
-/// place.
+/// Puts what is kept of a leaf or of the root in its new order, after the `gone` that are not: `bring` moves
+/// a coordinate to an earlier place.
 fn in_order(
     places: &impl Places,
     per_task: bool,
@@ -340,8 +350,9 @@ fn pivots<T: Number>(places: &impl Places, per_task: bool, new: &mut [T], old: &
     new.iter().filter(|slot| **slot != T::ZERO).count()
 }
 
-/// Copies the columns of what is kept: rows that are new stay zero. `own` and `root` are the new pivots, zero where a
-/// coordinate is new. Of the old columns: the length of the first, how many there are, how many are dropped, and how many of the root's rows.
+/// Copies the columns of what is kept: rows that are new stay zero. `own` and `root` are the new pivots, zero
+/// where a coordinate is new. Of the old columns: the length of the first, how many there are, how many are
+/// dropped, and how many of the root's rows.
 fn entries<T: Number>(
     [own, root]: [&mut [T]; 2],
     columns: &mut [T],

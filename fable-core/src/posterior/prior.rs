@@ -1,14 +1,15 @@
 //! Where a posterior starts (Equations 2-3): a base prior, to which onboarding adds pseudo-observations.
 //!
-//! Three forms. `Isotropic`: mean 0 and one precision from the settings. `Diagonal`: any mean with a diagonal precision.
-//! [`Factor`]: any arrow-shaped factor with its information row, for example learned from a population; it is laid out like
-//! [`Posterior::packed`](crate::posterior::Posterior::packed), so the state of another posterior is a prior as it stands.
+//! Three forms. `Isotropic`: mean 0 and one precision from the settings. `Diagonal`: any mean with a diagonal
+//! precision. [`Factor`]: any arrow-shaped factor with its information row, for example learned from a
+//! population; it is laid out like [`Posterior::packed`](crate::posterior::Posterior::packed), so the state
+//! of another posterior is a prior as it stands.
 //!
 //! ```
 //! use fable_core::posterior::{Layout, Posterior, Prior};
-//! let arrow = Layout::new(0, 0, 2).unwrap();
+//! let layout = Layout::new(0, 0, 2).unwrap();
 //! let mut posterior = Posterior::<f32, _>::from_storage([0.0; 5]);
-//! posterior.start(arrow, &Prior::Diagonal { mean: &[0.5, 0.0], precision: &[4.0, 16.0] }, 1.0)?;
+//! posterior.start(layout, &Prior::Diagonal { mean: &[0.5, 0.0], precision: &[4.0, 16.0] }, 1.0)?;
 //! let first = posterior.contrast(&mut [0.0; 3], [(0, 1.0)])?;
 //! assert_eq!((first.mean, first.variance), (0.5, 0.25));
 //! # Ok::<(), fable_core::posterior::PosteriorError>(())
@@ -22,35 +23,38 @@ use core::fmt;
 pub const MAX_PRIOR_MEAN: f64 = 1e4;
 /// Largest magnitude of an entry of a prior factor.
 pub const MAX_PRIOR_ENTRY: f64 = 1e9;
-/// Range of the pivots D = 1/E of a prior factor; a population's can be far more precise than a base precision.
+/// Range of the pivots D = 1/E of a prior factor; a population's can be far more precise than a base
+/// precision.
 pub const PIVOT: Range = Range { least: 1e-3, most: 1e13 };
 
 /// A packed factor that was checked: its pivots, entries, mean and variances are in range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor<'a, T> {
-    arrow: Layout,
+    layout: Layout,
     packed: &'a [T],
 }
 
 impl<'a, T: Number> Factor<'a, T> {
-    /// Checks E, then the columns with the information row, as the posterior keeps them. Takes one forward solve per
-    /// coordinate: entries that look harmless one by one can still describe a distribution that is anything but.
+    /// Checks E, then the columns with the information row, as the posterior keeps them. Takes one forward
+    /// solve per coordinate: entries that look harmless one by one can still describe a distribution that is
+    /// anything but.
     ///
     /// # Errors
-    /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a workspace too small.
+    /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a
+    /// workspace too small.
     pub fn new(
-        arrow: Layout,
+        layout: Layout,
         packed: &'a [T],
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<Self, PriorError> {
-        if packed.len() != arrow.packed_len() {
-            return Err(PriorError::Length { expected: arrow.packed_len() });
+        if packed.len() != layout.packed_len() {
+            return Err(PriorError::Length { expected: layout.packed_len() });
         }
         for (index, value) in packed.iter().copied().enumerate() {
-            Prior::check_entry(arrow, index, value)?;
+            Prior::check_entry(layout, index, value)?;
         }
-        let posterior = Posterior::of(arrow, 0.0, packed);
-        for coordinate in 0..arrow.dimension() {
+        let posterior = Posterior::from_parts(layout, 0.0, packed);
+        for coordinate in 0..layout.dimension() {
             let unit = posterior
                 .contrast(workspace, [(coordinate, T::ONE)])
                 .map_err(|_| PriorError::WorkspaceLength)?;
@@ -61,7 +65,7 @@ impl<'a, T: Number> Factor<'a, T> {
                 return Err(PriorError::Mean { coordinate });
             }
         }
-        Ok(Self { arrow, packed })
+        Ok(Self { layout, packed })
     }
 
     /// The numbers.
@@ -72,7 +76,7 @@ impl<'a, T: Number> Factor<'a, T> {
 
     /// The factor as a posterior that can be asked.
     pub(crate) const fn posterior(&self) -> Posterior<T, &'a [T]> {
-        Posterior::of(self.arrow, 0.0, self.packed)
+        Posterior::from_parts(self.layout, 0.0, self.packed)
     }
 }
 
@@ -101,9 +105,9 @@ impl<T: Number> Prior<'_, T> {
     pub(crate) const FACTOR: u64 = 2;
 
     /// Whether a number of a factor is in range by itself.
-    pub(crate) fn check_entry(arrow: Layout, index: usize, value: T) -> Result<(), PriorError> {
+    pub(crate) fn check_entry(layout: Layout, index: usize, value: T) -> Result<(), PriorError> {
         let value = value.to_f64();
-        if index < arrow.dimension() && !PIVOT.contains(1.0 / value) {
+        if index < layout.dimension() && !PIVOT.contains(1.0 / value) {
             Err(PriorError::Precision { coordinate: index })
         } else if !within(value, MAX_PRIOR_ENTRY) {
             Err(PriorError::Entry { index })
@@ -118,15 +122,15 @@ impl<T: Number> Prior<'_, T> {
             Self::Isotropic => false,
             Self::Diagonal { mean, .. } => mean.iter().any(|mean| *mean != 0.0),
             // L^T mu = z
-            Self::Factor(Factor { arrow, packed }) => {
-                arrow.column_ends().any(|end| packed.get(end).is_some_and(|z| *z != T::ZERO))
+            Self::Factor(Factor { layout, packed }) => {
+                layout.column_ends().any(|end| packed.get(end).is_some_and(|z| *z != T::ZERO))
             }
         }
     }
 
     /// Whether the prior fits a shape and its numbers are in range.
-    pub(crate) fn check(&self, arrow: Layout) -> Result<(), PriorError> {
-        let dimension = arrow.dimension();
+    pub(crate) fn check(&self, layout: Layout) -> Result<(), PriorError> {
+        let dimension = layout.dimension();
         match *self {
             Self::Isotropic => Ok(()),
             Self::Diagonal { mean, precision } => {
@@ -141,17 +145,17 @@ impl<T: Number> Prior<'_, T> {
                     None => Ok(()),
                 }
             }
-            Self::Factor(factor) if factor.arrow == arrow => Ok(()),
-            Self::Factor(_) => Err(PriorError::Length { expected: arrow.packed_len() }),
+            Self::Factor(factor) if factor.layout == layout => Ok(()),
+            Self::Factor(_) => Err(PriorError::Length { expected: layout.packed_len() }),
         }
     }
 
     /// Writes a checked prior into storage of the right length.
-    pub(crate) fn write(&self, arrow: Layout, base_precision: f64, packed: &mut [T]) {
+    pub(crate) fn write(&self, layout: Layout, base_precision: f64, packed: &mut [T]) {
         match *self {
             Self::Isotropic => {
                 packed.fill(T::ZERO);
-                for inverse in packed.iter_mut().take(arrow.dimension()) {
+                for inverse in packed.iter_mut().take(layout.dimension()) {
                     *inverse = T::from_f64(1.0 / base_precision);
                 }
             }
@@ -161,7 +165,7 @@ impl<T: Number> Prior<'_, T> {
                     *inverse = T::from_f64(1.0 / precision);
                 }
                 // With L = I the whitened information vector is the mean: the last entry of each column.
-                for (end, mean) in arrow.column_ends().zip(mean) {
+                for (end, mean) in layout.column_ends().zip(mean) {
                     if let Some(z) = packed.get_mut(end) {
                         *z = T::from_f64(*mean);
                     }
@@ -176,7 +180,7 @@ impl<T: Number> Prior<'_, T> {
     }
 
     /// A column of L as it is packed, the entry of the information row last, into zeros, and its E.
-    pub(super) fn column(&self, arrow: Layout, base_precision: f64, coordinate: usize, out: &mut [T]) -> T {
+    pub(super) fn column(&self, layout: Layout, base_precision: f64, coordinate: usize, out: &mut [T]) -> T {
         match *self {
             Self::Isotropic => T::from_f64(1.0 / base_precision),
             Self::Diagonal { mean, precision } => {
@@ -186,7 +190,7 @@ impl<T: Number> Prior<'_, T> {
                 T::from_f64(1.0 / precision.get(coordinate).copied().unwrap_or(base_precision))
             }
             Self::Factor(factor) => {
-                let end = arrow.column_ends().nth(coordinate).map_or(0, |end| end + 1);
+                let end = layout.column_ends().nth(coordinate).map_or(0, |end| end + 1);
                 let start = end.saturating_sub(out.len());
                 for (slot, entry) in out.iter_mut().zip(factor.packed.iter().skip(start)) {
                     *slot = *entry;
@@ -229,7 +233,8 @@ pub enum PriorError {
     BasePrecision,
     /// The workspace is too small for the factor's shape.
     WorkspaceLength,
-    /// A precision is not a number from 0.001 to 10,000, or a factor's pivot or marginal precision is out of range.
+    /// A precision is not a number from 0.001 to 10,000, or a factor's pivot or marginal precision is out of
+    /// range.
     Precision {
         /// Its coordinate.
         coordinate: usize,

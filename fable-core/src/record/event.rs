@@ -239,7 +239,9 @@ fn other(
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
-            let (round, reward, weight) = (input.u32(), input.f64(), input.f32());
+            let round = input.u32();
+            let reward = input.f64();
+            let weight = input.f32();
             if weight == 1.0 {
                 return Err(RecordError::Content);
             }

@@ -111,10 +111,10 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
             self.header = Some(header);
             return Ok(());
         };
-        let arrow = self.policy.catalog().layout();
-        if self.numbers < arrow.packed_len() {
+        let layout = self.policy.catalog().layout();
+        if self.numbers < layout.packed_len() {
             let number: T = number(&self.part);
-            Prior::check_entry(arrow, self.numbers, number).map_err(|_| RecordError::Content)?;
+            Prior::check_entry(layout, self.numbers, number).map_err(|_| RecordError::Content)?;
             self.sum = self.sum.u64(number.bits());
             self.numbers += 1;
             return Ok(());

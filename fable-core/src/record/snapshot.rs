@@ -56,7 +56,9 @@
 //! ana.user().observe(&TAU2.context(None, [])?, Action(3), 0.5)?;
 //!
 //! let mut user = ana.user();
-//! let (mut snapshot, mut chunk, mut stored) = (user.snapshot()?, [0; 256], vec![]);
+//! let mut snapshot = user.snapshot()?;
+//! let mut chunk = [0; 256];
+//! let mut stored = vec![];
 //! while let written @ 1.. = snapshot.read(&mut chunk) {
 //!     stored.extend_from_slice(&chunk[..written]);
 //! }
@@ -391,8 +393,9 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         let View { state, pending, profile, storage } = self.view;
         match self.stage {
             Stage::Header => {
-                let (fingerprint, user, guarantee_fingerprint) =
-                    (state.fingerprint, state.user, state.guarantee_fingerprint);
+                let fingerprint = state.fingerprint;
+                let user = state.user;
+                let guarantee_fingerprint = state.guarantee_fingerprint;
                 let (kind, digits) = (Kind::Snapshot, digits::<T>());
                 let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
                 put(

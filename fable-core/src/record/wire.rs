@@ -84,7 +84,7 @@ impl<'b> Output<'b> {
         self.byte(pending.wait as u8);
         self.f64(pending.baseline.to_f64());
         self.context(&pending.context);
-        self.contrasts(&pending.coins);
+        self.contrasts(&pending.probed);
     }
 
     pub(crate) fn contrasts(&mut self, contrasts: &ContrastSet) {
@@ -266,7 +266,9 @@ impl<'b> Input<'b> {
     }
 
     pub(crate) fn pending<T: Scalar>(&mut self, catalog: &Catalog<'_>) -> Result<Pending<T>, RecordError> {
-        let (round, time, action) = (self.u32(), self.u32(), Action(self.short()));
+        let round = self.u32();
+        let time = self.u32();
+        let action = Action(self.short());
         let wait = match self.byte() {
             0 => Wait::Waiting,
             1 => Wait::Rewarded,
@@ -274,11 +276,13 @@ impl<'b> Input<'b> {
             _ => return Err(RecordError::Content),
         };
         let exact = self.f64();
-        let (baseline, context, coins) = (T::from_f64(exact), self.context(catalog)?, self.contrasts());
+        let baseline = T::from_f64(exact);
+        let context = self.context(catalog)?;
+        let probed = self.contrasts();
         let sound =
             within(exact, MAX_BASELINE) && baseline.to_f64() == exact && action.index() < catalog.actions();
         if sound {
-            Ok(Pending { context, baseline, round, time, action, wait, coins })
+            Ok(Pending { context, baseline, round, time, action, wait, probed })
         } else {
             Err(RecordError::Content)
         }
@@ -302,7 +306,9 @@ impl<'b> Input<'b> {
         };
         let valid = self.flag();
         let by = if self.flag() { Certifier::Probes } else { Certifier::Ellipsoid };
-        let (round, time, evidence) = (self.u32(), self.u32(), self.u32());
+        let round = self.u32();
+        let time = self.u32();
+        let evidence = self.u32();
         Promotion {
             contrast,
             verdict,

@@ -1,11 +1,12 @@
 //! How much this user prefers one action to another, and how sure that is (Appendix G).
 //!
-//! With w = phi(c, a+) - phi(c, a-), the contrast eta = w.theta has the working posterior N(w.mu, w.Sigma.w). The interval
-//! w.mu +- beta_t(alpha) sqrt(w.Sigma.w) covers eta for every w and every round at once with probability 1 - alpha, so
-//! looking often, or at contrasts made up on the spot, costs nothing. It assumes what
-//! [`prior_radius`](crate::Settings::prior_radius) and [`noise_proxy`](crate::Settings::noise_proxy) say, and that whether
-//! and when a reward comes does not depend on what it is: a user who answers only when pleased looks like one who is always
-//! pleased. One assessment is one forward solve over the touched leaf and the root.
+//! With w = phi(c, a+) - phi(c, a-), the contrast eta = w.theta has the working posterior N(w.mu, w.Sigma.w).
+//! The interval w.mu +- beta_t(alpha) sqrt(w.Sigma.w) covers eta for every w and every round at once with
+//! probability 1 - alpha, so looking often, or at contrasts made up on the spot, costs nothing. It assumes
+//! what [`prior_radius`](crate::Settings::prior_radius) and [`noise_proxy`](crate::Settings::noise_proxy)
+//! say, and that whether and when a reward comes does not depend on what it is: a user who answers only when
+//! pleased looks like one who is always pleased. One assessment is one forward solve over the touched leaf
+//! and the root.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -36,8 +37,8 @@ pub struct Comparison {
     pub prefer: Action,
     /// The action it is compared with.
     pub over: Action,
-    /// Whether the known difference of the reference scores is added: which action is better in all, not only which one the
-    /// user likes better than expected.
+    /// Whether the known difference of the reference scores is added: which action is better in all, not only
+    /// which one the user likes better than expected.
     pub total: bool,
 }
 
@@ -46,8 +47,8 @@ impl Comparison {
     #[must_use]
     #[inline]
     pub fn declared(catalog: &Catalog<'_>, index: usize) -> Option<Self> {
-        let (context, prefer, over) = catalog.contrast_parts(index)?;
-        Some(Self { context, prefer, over, total: false })
+        let parts = catalog.contrast_parts(index)?;
+        Some(Self { context: parts.context, prefer: parts.prefer, over: parts.over, total: false })
     }
 }
 
@@ -83,12 +84,14 @@ impl Verdict {
 pub struct Gap {
     /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
     pub distance: f64,
-    /// About how many more informative rounds it takes, if what is estimated now is true and the variance goes on falling
-    /// like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when there is no end in sight, as for two
-    /// actions with the same features, about which nothing can be learned.
+    /// About how many more informative rounds it takes, if what is estimated now is true and the variance
+    /// goes on falling like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when
+    /// there is no end in sight, as for two actions with the same features, about which nothing can be
+    /// learned.
     ///
-    /// It does not know what is allowed. Where rules leave only actions that never tell the two apart, such as one value of the component
-    /// alone, no such round ever comes and the number means nothing: `analysis::Span` (feature `analysis`) tells whether one can.
+    /// It does not know what is allowed. Where rules leave only actions that never tell the two apart, such
+    /// as one value of the component alone, no such round ever comes and the number means nothing:
+    /// `analysis::Span` (feature `analysis`) tells whether one can.
     pub rounds: Option<u32>,
 }
 
@@ -111,18 +114,20 @@ pub struct Assessment {
     pub lower: f64,
     /// Upper end of the anytime interval.
     pub upper: f64,
-    /// rho_t(alpha) = Phi(beta), the calibrated threshold that p+ or 1 - p+ has to pass. Near 1 both round to 1; the
-    /// verdict is taken from the interval, which says the same without rounding.
+    /// rho_t(alpha) = Phi(beta), the calibrated threshold that p+ or 1 - p+ has to pass. Near 1 both round to
+    /// 1; the verdict is taken from the interval, which says the same without rounding.
     pub threshold: f64,
-    /// Learned observations whose action uses one of the two values compared; neither onboarding nor imputed rewards.
+    /// Learned observations whose action uses one of the two values compared; neither onboarding nor imputed
+    /// rewards.
     pub evidence: u32,
     /// Promotion needs the whole interval on one side of zero and enough evidence.
     pub verdict: Verdict,
     /// How far that is away.
     pub gap: Gap,
-    /// Whether the guarantee holds as far as the learner can know: nothing was unlearned or imputed, no weight other than 1
-    /// was given with a reward, no block of the dictionary is left out, a prior other than the isotropic one has a stated radius, and alpha, radius, proxy and minimum are those the
-    /// learner was started with.
+    /// Whether the guarantee holds as far as the learner can know: nothing was unlearned or imputed, no
+    /// weight other than 1 was given with a reward, no block of the dictionary is left out, a prior other
+    /// than the isotropic one has a stated radius, and alpha, radius, proxy and minimum are those the learner
+    /// was started with.
     pub valid: bool,
 }
 
@@ -130,8 +135,8 @@ impl<T: Scalar> User<'_, T> {
     /// Assesses a contrast.
     ///
     /// # Errors
-    /// A context or action of another catalog, two actions that do not differ in exactly one component; without the feature
-    /// `promote` [`UserError::Unsupported`].
+    /// A context or action of another catalog, two actions that do not differ in exactly one component;
+    /// without the feature `promote` [`UserError::Unsupported`].
     pub fn assess(&mut self, comparison: &Comparison) -> Result<Assessment, UserError> {
         supported(cfg!(feature = "promote"))?;
         self.admit()?;
@@ -139,9 +144,9 @@ impl<T: Scalar> User<'_, T> {
         let Comparison { context, prefer, over, total } = comparison;
         self.admit_action(context, *prefer)?;
         self.admit_action(context, *over)?;
-        let (component, plus, minus) =
+        let Difference { component, preferred, other } =
             difference(policy.catalog(), *prefer, *over).ok_or(UserError::Comparison)?;
-        let evidence = self.evidence(component, plus).saturating_add(self.evidence(component, minus));
+        let evidence = self.evidence(component, preferred).saturating_add(self.evidence(component, other));
 
         let mut norm = 0.0;
         let direction = policy.difference(context, *prefer, *over).map(|(index, value)| {
@@ -195,16 +200,25 @@ impl<T: Scalar> User<'_, T> {
     }
 }
 
-/// The one component in which two actions differ, and their values in it.
-#[inline]
-fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<(usize, u8, u8)> {
-    let (prefer, over) = (catalog.values(prefer)?, catalog.values(over)?);
-    let mut differing = prefer.iter().zip(&over).enumerate().filter(|(_, (plus, minus))| plus != minus);
-    let (component, (plus, minus)) = differing.next()?;
-    differing.next().is_none().then_some((component, *plus, *minus))
+/// The component in which two actions differ, and their values in it.
+struct Difference {
+    component: usize,
+    preferred: u8,
+    other: u8,
 }
 
-/// With w.Sigma.w = c / (n_0 + n) and the mean as it is, the interval leaves zero when n_0 + n has grown by radius^2 / mean^2.
+/// The difference of two actions; `None` unless they differ in exactly one component.
+#[inline]
+fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<Difference> {
+    let (prefer, over) = (catalog.values(prefer)?, catalog.values(over)?);
+    let mut differing = prefer.iter().zip(&over).enumerate().filter(|(_, (plus, minus))| plus != minus);
+    let (component, (preferred, other)) = differing.next()?;
+    let difference = Difference { component, preferred: *preferred, other: *other };
+    differing.next().is_none().then_some(difference)
+}
+
+/// With w.Sigma.w = c / (n_0 + n) and the mean as it is, the interval leaves zero when n_0 + n has grown by
+/// radius^2 / mean^2.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -213,7 +227,8 @@ fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<(us
 fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32, norm: f64) -> Gap {
     let settings = policy.settings();
     let missing = f64::from(settings.min_evidence.saturating_sub(evidence));
-    // Two means, each of half the observations: var = 4 sigma^2 / n. The prior's |w|^2 / precision is worth as many.
+    // Two means, each of half the observations: var = 4 sigma^2 / n. The prior's |w|^2 / precision is worth
+    // as many.
     let prior = 4.0 * settings.noise_variance * policy.base_precision() / norm.max(1e-9);
     let growth = (radius / mean) * (radius / mean) - 1.0;
     let more = libm::ceil((prior + f64::from(evidence)) * growth).max(missing);

@@ -1,60 +1,61 @@
-//! What a user is told to do, and the events that takes, in the one order of the method.
+//! Commands: what a user is told to do. [`propose`](super::propose) turns each into its events, in the one
+//! order of the method.
 
-use super::decide::Drawn;
-use super::probe::{Probe, Probes};
-use super::{Decision, DecisionId, Event, Observation, Request, Step, User, UserError, supported};
-use crate::catalog::score::{self, Scalar};
+use super::probe::Probe;
+use super::{Decision, DecisionId, Event, Observation, Request, Scores, User};
+use crate::catalog::score::Scalar;
 use crate::catalog::{Action, Context, ContrastSet, Statement};
-use crate::posterior::{PosteriorError, Update, with_variances};
 
-/// What a user is told to do.
+/// An instruction to a user, and its progress.
 ///
 /// | command | events |
 /// |---|---|
-/// | [`onboard`](Command::onboard) | a statement each; all are checked before the first |
-/// | [`decide`](Command::decide) | what is due expires, the oldest makes room, changed permissions, at first the [site](crate::Settings::site), the decision |
-/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; if it is time, the fading; what its coins have made certain, and at a [look](super::is_promotion_check_due) all that is promoted |
+/// | [`onboard`](Command::onboard) | one per statement; all are checked before the first |
+/// | [`decide`](Command::decide) | each due expiry, the expiry of the decision whose slot is needed, a changed feasible set, before the first round the [site](crate::Settings::site), the decision |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; a fading if it is due; promotions that the reward's probes have made certain, or at a [check](super::is_promotion_check_due) all promotions |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
-/// | [`promote`](Command::promote) | each contrast that is decided now and not in the profile |
-/// | `wishes` | each wish that is given up, then each that is new |
-/// | [`event`](Command::event) | this one, made elsewhere |
-/// | [`forget`](Command::forget) | the beginning of the next incarnation |
+/// | [`promote`](Command::promote) | each contrast that is decided now and is not in the profile |
+/// | `user_rules` | each rule that is given up, then each new rule |
+/// | [`event`](Command::event) | the given event |
+/// | [`forget`](Command::forget) | the start of the next incarnation |
 ///
-/// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?; step.apply(); }`. A step that
-/// is dropped has not happened and is proposed again. The command keeps the event that is under way, so it exists once.
+/// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?;
+/// step.apply(); }`. A step that is dropped has not happened and is proposed again. The command holds the one
+/// copy of the proposed event.
 #[derive(Debug)]
 pub struct Command<'c> {
-    order: Order<'c>,
-    /// Events that were applied.
-    applied: u32,
-    /// Events that had been applied when `event` was proposed: if no more are, it has not happened.
-    before: u32,
+    pub(super) order: Order<'c>,
+    /// Number of events that were applied.
+    pub(super) applied: u32,
+    /// The value of `applied` when `event` was proposed: `event` was applied if `applied` is larger.
+    pub(super) before: u32,
     /// The last event that was proposed.
-    event: Event,
-    scores: Option<Scores>,
+    pub(super) event: Event,
+    pub(super) scores: Option<Scores>,
 }
 
+/// What is to be done.
 #[derive(Debug)]
-enum Order<'c> {
+pub(super) enum Order<'c> {
     Onboard(&'c [Statement]),
     Decide {
         request: Request<'c>,
+        /// [`Scores`] are wanted.
         scored: bool,
-        propensities: Option<(u32, &'c mut [f64])>,
+        propensities: Option<Propensities<'c>>,
     },
+    /// The reward of an earlier decision.
     Feedback {
         id: DecisionId,
-        reward: f64,
-        weight: f32,
-        time: u32,
+        reward: Reward,
     },
+    /// The reward of an action that was not decided on.
     Observe {
         context: &'c Context,
         action: Action,
-        reward: f64,
-        weight: f32,
-        time: u32,
+        /// The caller's default scores, one per action.
         defaults: Option<&'c [f64]>,
+        reward: Reward,
     },
     Expire {
         time: u32,
@@ -68,16 +69,25 @@ enum Order<'c> {
     Forget,
 }
 
-/// What an action was chosen for; the numbers are for people and logs, the event has all that is learned from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Scores {
-    /// The mean score of the action, baseline + phi.mu.
-    pub score: f64,
-    /// The score that it was chosen for: that of the draw, or the mean with the bonus for what is uncertain.
-    pub sampled_score: f64,
-    /// Whether another feasible action has a higher mean score.
-    pub explored: bool,
+/// Propensities that are wanted beside a decision.
+#[derive(Debug)]
+pub(super) struct Propensities<'c> {
+    pub(super) draws: u32,
+    pub(super) out: &'c mut [f64],
+}
+
+/// A reward at a time, with a weight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reward {
+    pub(super) value: f64,
+    pub(super) weight: f32,
+    pub(super) time: u32,
+}
+
+impl Reward {
+    const fn new(value: f64) -> Self {
+        Self { value, weight: 1.0, time: 0 }
+    }
 }
 
 impl<'c> Command<'c> {
@@ -85,7 +95,7 @@ impl<'c> Command<'c> {
         Self { order, applied: 0, before: 0, event: Event::Forget { guarantee_fingerprint: 0 }, scores: None }
     }
 
-    /// Takes stated preferences, all of them or none.
+    /// Learns stated preferences: all of them, or none if one is refused.
     #[must_use]
     pub const fn onboard(statements: &'c [Statement]) -> Self {
         Self::new(Order::Onboard(statements))
@@ -97,7 +107,7 @@ impl<'c> Command<'c> {
         Self::new(Order::Decide { request, scored: false, propensities: None })
     }
 
-    /// A decision with its [`scores`](Self::scores): the mean is solved for beside the draw.
+    /// Asks for the [`scores`](Self::scores) of a decision. The mean is then solved for beside the draw.
     #[must_use]
     pub const fn scored(mut self) -> Self {
         if let Order::Decide { scored, .. } = &mut self.order {
@@ -106,11 +116,12 @@ impl<'c> Command<'c> {
         self
     }
 
-    /// A decision with the [propensities](User::propensities) of all actions in its round, from so many draws.
+    /// Asks for the [propensities](User::propensities) of all actions in the round of a decision, from
+    /// `draws` draws.
     #[must_use]
     pub const fn with_propensities(mut self, draws: u32, out: &'c mut [f64]) -> Self {
         if let Order::Decide { propensities, .. } = &mut self.order {
-            *propensities = Some((draws, out));
+            *propensities = Some(Propensities { draws, out });
         }
         self
     }
@@ -118,17 +129,17 @@ impl<'c> Command<'c> {
     /// Learns the reward of an earlier decision.
     #[must_use]
     pub const fn feedback(id: DecisionId, reward: f64) -> Self {
-        Self::new(Order::Feedback { id, reward, weight: 1.0, time: 0 })
+        Self::new(Order::Feedback { id, reward: Reward::new(reward) })
     }
 
-    /// Learns the reward of an action that was chosen elsewhere, compared with the reference score.
+    /// Learns the reward of an action that was not decided on. The reference score is its baseline.
     #[must_use]
     pub const fn observe(context: &'c Context, action: Action, reward: f64) -> Self {
-        Self::new(Order::Observe { context, action, reward, weight: 1.0, time: 0, defaults: None })
+        Self::new(Order::Observe { context, action, defaults: None, reward: Reward::new(reward) })
     }
 
-    /// An observation that is compared with the caller's own default score of its action, one of a number per action as in a
-    /// [`Request`]; none for the reference score.
+    /// Replaces the default scores of an observation, one number per action as in a [`Request`]. `None` keeps
+    /// the catalog's.
     #[must_use]
     pub const fn with_defaults(mut self, own: Option<&'c [f64]>) -> Self {
         if let Order::Observe { defaults, .. } = &mut self.order {
@@ -137,20 +148,20 @@ impl<'c> Command<'c> {
         self
     }
 
-    /// A reward that counts more or less than another; it ends the guarantee of promotions.
+    /// Gives a reward a weight. A weight other than 1 ends the guarantee of promotions.
     #[must_use]
     pub const fn weighted(mut self, with: f32) -> Self {
-        if let Order::Feedback { weight, .. } | Order::Observe { weight, .. } = &mut self.order {
-            *weight = with;
+        if let Order::Feedback { reward, .. } | Order::Observe { reward, .. } = &mut self.order {
+            reward.weight = with;
         }
         self
     }
 
-    /// A reward at the caller's time.
+    /// Gives a reward the caller's time.
     #[must_use]
     pub const fn at(mut self, time: u32) -> Self {
-        if let Order::Feedback { time: own, .. } | Order::Observe { time: own, .. } = &mut self.order {
-            *own = time;
+        if let Order::Feedback { reward, .. } | Order::Observe { reward, .. } = &mut self.order {
+            reward.time = time;
         }
         self
     }
@@ -161,13 +172,13 @@ impl<'c> Command<'c> {
         Self::new(Order::Expire { time })
     }
 
-    /// Promotes everything that is decided now.
+    /// Promotes every contrast that is decided now.
     #[must_use]
     pub const fn promote(time: u32) -> Self {
         Self::new(Order::Promote { time })
     }
 
-    /// Makes these all that the user wishes: their own rules, and switches. Hosts have it; a device is told of each
+    /// Makes these rules and switches all that the user has. For hosts; a device gets each
     /// [change](Event::UserRule).
     #[cfg(feature = "alloc")]
     #[must_use]
@@ -175,26 +186,28 @@ impl<'c> Command<'c> {
         Self::new(Order::UserRules(rules))
     }
 
-    /// Lets an event happen that was made elsewhere: of a journal, or an [`Event::Unlearn`].
+    /// Applies an event that the caller has made: an event of a journal, or an [`Event::Unlearn`].
     #[must_use]
     pub const fn event(event: Event) -> Self {
         Self { order: Order::Event, applied: 0, before: 0, event, scores: None }
     }
 
-    /// Takes back an earlier observation, or a reward that was imputed. `kept` is what fadings have left of it: 1 without any.
-    /// `probed` are the contrasts whose [coins](Probe) it was the reward of, as the event of its decision says: they start again.
+    /// Takes back an earlier observation, or a reward that was imputed.
+    ///
+    /// `kept` is the product of what fadings have kept of it: 1 without any. `probed` are the contrasts whose
+    /// [probes](Probe) the reward was a result of, as the event of its decision says: they start again.
     #[must_use]
     pub const fn unlearn(observation: Observation, imputed: bool, kept: f32, probed: ContrastSet) -> Self {
         Self::event(Event::Unlearn { observation, imputed, kept, probed })
     }
 
-    /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
+    /// Goes back to the prior, in the next incarnation. Ids of earlier decisions are unknown from then on.
     #[must_use]
     pub const fn forget() -> Self {
         Self::new(Order::Forget)
     }
 
-    /// Events that were applied.
+    /// Number of events that were applied.
     #[must_use]
     pub const fn applied(&self) -> u32 {
         self.applied
@@ -211,258 +224,18 @@ impl<'c> Command<'c> {
         }
     }
 
-    /// The coins that were tossed for the decision that was made.
+    /// The probes of the decision that was made.
     #[must_use]
     pub fn coins(&self) -> &[Probe] {
         match &self.event {
-            Event::Decision { coins, .. } if self.applied > self.before => coins,
+            Event::Decision { coins: probes, .. } if self.applied > self.before => probes,
             _ => &[],
         }
     }
 
-    /// What the decision was made for, if that was [asked for](Self::scored).
+    /// The scores of the decision that was made, if they were [asked for](Self::scored).
     #[must_use]
     pub const fn scores(&self) -> Option<Scores> {
         self.scores
-    }
-}
-
-impl<T: Scalar> User<'_, T> {
-    /// The next event of a command, checked and ready to be stored and applied; `None` when there is nothing left to do.
-    ///
-    /// # Errors
-    /// What the command asks for cannot be done. The first event of a command is proposed only when all of it can.
-    pub fn next<'s>(&'s mut self, command: &'s mut Command<'_>) -> Result<Option<Step<'s, T>>, UserError> {
-        if !self.propose(command)? {
-            return Ok(None);
-        }
-        command.before = command.applied;
-        let Command { event, applied, .. } = command;
-        Ok(Some(self.check(event)?.of(applied)))
-    }
-
-    /// Does all of a command, for those who store nothing.
-    ///
-    /// # Errors
-    /// As for [`next`](Self::next).
-    pub fn run(&mut self, command: &mut Command<'_>) -> Result<(), UserError> {
-        while let Some(step) = self.next(command)? {
-            step.apply();
-        }
-        Ok(())
-    }
-
-    /// Puts the next event of a command into its place; false when the command is done. An event is large: what makes one has a
-    /// stack frame of its own, which is gone when another one is made.
-    #[inline(never)]
-    fn propose(&mut self, command: &mut Command<'_>) -> Result<bool, UserError> {
-        self.admit()?;
-        let Command { order, applied, before, event, scores } = command;
-        let (first, happened) = (*applied == 0, *applied > *before);
-        match order {
-            Order::Decide { request, scored, propensities } => {
-                if first {
-                    self.admit_request(request)?;
-                    self.next_round()?;
-                    let expected = self.policy.catalog().actions();
-                    if propensities.as_ref().is_some_and(|(_, out)| out.len() != expected) {
-                        return Err(UserError::Posterior(PosteriorError::OutputLength { expected }));
-                    }
-                } else if happened && matches!(event, Event::Decision { .. }) {
-                    return Ok(false);
-                }
-                let left = self.narrow(request)?;
-                let request = Request { feasible: &left, ..*request };
-                let Some(drawn) = self.propose_decision(&request, *scored, event)? else { return Ok(true) };
-                if let Some((draws, out)) = propensities {
-                    self.propensities_of(&request, &drawn, *draws, out)?;
-                }
-                if *scored {
-                    *scores = Some(self.scores(&request, &drawn)?);
-                }
-                Ok(true)
-            }
-            Order::Feedback { id, reward, weight, time } if first => {
-                *event =
-                    Event::Feedback { round: self.rewardable(*id, *time)?, reward: *reward, weight: *weight };
-                Ok(true)
-            }
-            Order::Observe { .. } if !cfg!(feature = "observe") => Err(UserError::Unsupported),
-            Order::Observe { context, action, reward, weight, defaults, .. } if first => {
-                let default = self
-                    .admit_defaults(*defaults)?
-                    .and_then(|defaults| defaults.get(action.index()).copied());
-                self.propose_observation((context, *action, default), *reward, *weight, event)
-            }
-            // What the reward leads to: fading, then what it has made certain.
-            order @ (Order::Feedback { .. } | Order::Observe { .. }) => {
-                let (time, round) = match order {
-                    Order::Feedback { id, time, .. } => (*time, Some(id.round)),
-                    Order::Observe { time, .. } => (*time, None),
-                    _ => return Ok(false),
-                };
-                if cfg!(feature = "adapt")
-                    && let Some(keep) = self.fading_due()
-                {
-                    *event = Event::Fade { keep };
-                    return Ok(true);
-                }
-                self.propose_promotion(&self.contrasts_to_check(round), time, event)
-            }
-            Order::Promote { time } => {
-                supported(cfg!(feature = "promote"))?;
-                self.propose_promotion(&ContrastSet::FULL, *time, event)
-            }
-            Order::Expire { time } => {
-                let Some(due) = self.due(*time) else { return Ok(false) };
-                *event = due.into();
-                Ok(true)
-            }
-            Order::Onboard(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
-            Order::Onboard(statements) => self.propose_statement(statements, *applied, event),
-            #[cfg(feature = "alloc")]
-            Order::UserRules(rules) => self.propose_user_rule(rules, first, event),
-            Order::Event => Ok(first),
-            Order::Forget => {
-                *event = Event::Forget { guarantee_fingerprint: self.policy.guarantee_fingerprint() };
-                Ok(first)
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn propose_statement(
-        &self,
-        statements: &[Statement],
-        applied: u32,
-        event: &mut Event,
-    ) -> Result<bool, UserError> {
-        if applied == 0 {
-            statements.iter().try_for_each(|statement| self.admit_statement(statement))?;
-        }
-        let next = usize::try_from(applied).ok().and_then(|applied| statements.get(applied));
-        let Some(statement) = next else { return Ok(false) };
-        *event = Event::Onboarding(statement.clone());
-        Ok(true)
-    }
-
-    #[inline(never)]
-    fn propose_observation(
-        &self,
-        done: (&Context, Action, Option<f64>),
-        reward: f64,
-        weight: f32,
-        event: &mut Event,
-    ) -> Result<bool, UserError> {
-        *event = Event::Observation(self.observed(done, reward, weight)?);
-        Ok(true)
-    }
-
-    /// What is due expires, the ring gets room, the permissions are recorded, the decision is made.
-    #[inline(never)]
-    fn propose_decision(
-        &mut self,
-        request: &Request<'_>,
-        scored: bool,
-        event: &mut Event,
-    ) -> Result<Option<Drawn<T>>, UserError> {
-        if let Some(due) = self.due(request.time).or_else(|| self.crowded()) {
-            *event = due.into();
-        } else if self.state().permissions != *request.feasible.set() {
-            *event = Event::Permissions(*request.feasible.set());
-        } else if let Some(placing) = self.placing() {
-            *event = placing;
-        } else {
-            let mut coins = Probes::new();
-            let drawn = self.draw(request, scored, &mut coins)?;
-            *event = Event::Decision {
-                round: drawn.round,
-                action: drawn.action,
-                baseline: drawn.baseline.to_f64(),
-                context: *request.context,
-                time: request.time,
-                coins,
-            };
-            return Ok(Some(drawn));
-        }
-        Ok(None)
-    }
-
-    /// The scores of the action that is played.
-    fn scores(&mut self, request: &Request<'_>, drawn: &Drawn<T>) -> Result<Scores, UserError> {
-        let (_, means) =
-            with_variances(self.workspace, self.policy.catalog()).ok_or(PosteriorError::WorkspaceLength)?;
-        let (_, highest) = score::best(request.feasible.set(), means).ok_or(UserError::UnknownAction)?;
-        let score = *means.get(drawn.action.index()).ok_or(PosteriorError::WorkspaceLength)?;
-        Ok(Scores { score: score.to_f64(), sampled_score: drawn.score.to_f64(), explored: score < highest })
-    }
-
-    /// A reward for an action chosen elsewhere, with the score that it is compared with, of the reference or the caller's default.
-    fn observed(
-        &self,
-        (context, action, default): (&Context, Action, Option<f64>),
-        reward: f64,
-        weight: f32,
-    ) -> Result<Observation, UserError> {
-        self.admit()?;
-        self.admit_action(context, action)?;
-        let baseline = self.policy.baseline(context, action, default).to_f64();
-        Ok(Observation { context: *context, action, baseline, reward, weight })
-    }
-
-    /// Learns from an action chosen elsewhere, fades if that is due, and promotes what the reward has made certain.
-    ///
-    /// # Errors
-    /// A reward outside [-1, 1], a context or action of another catalog; nothing has changed then.
-    pub fn observe(
-        &mut self,
-        context: &Context,
-        action: Action,
-        reward: f64,
-    ) -> Result<Update<T>, UserError> {
-        self.observe_at(context, action, reward, 0)
-    }
-
-    /// Learns from an action chosen elsewhere, with a reward that comes at a time.
-    ///
-    /// # Errors
-    /// As for [`observe`](Self::observe).
-    pub fn observe_at(
-        &mut self,
-        context: &Context,
-        action: Action,
-        reward: f64,
-        time: u32,
-    ) -> Result<Update<T>, UserError> {
-        supported(cfg!(feature = "observe"))?;
-        let observation = self.observed((context, action, None), reward, 1.0)?;
-        let update = self.observation_lesson(&observation)?.learn();
-        self.follow_up(None, time);
-        Ok(update)
-    }
-
-    /// Takes a stated preference into the posterior (Equations 2-3).
-    ///
-    /// # Errors
-    /// A direction of another catalog, a response or precision out of range; nothing has changed then.
-    pub fn onboard(&mut self, statement: &Statement) -> Result<Option<Update<T>>, UserError> {
-        supported(cfg!(feature = "onboard"))?;
-        self.admit_on()?;
-        let Some(lesson) = self.stated_lesson(statement)? else {
-            self.memory.state.count();
-            return Ok(None);
-        };
-        Ok(Some(lesson.learn()))
-    }
-
-    /// Goes back to the prior, in the next incarnation; ids of earlier decisions are unknown from then on.
-    ///
-    /// # Errors
-    /// A counter at its end.
-    pub fn forget(&mut self) -> Result<(), UserError> {
-        self.admit()?;
-        self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
-        self.memory.forget(self.policy, self.policy.guarantee_fingerprint());
-        Ok(())
     }
 }

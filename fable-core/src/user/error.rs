@@ -57,7 +57,8 @@ pub enum UserError {
     ExpiredDecision,
     /// The decision has had its reward.
     DuplicateFeedback,
-    /// The decision cannot be explained any more: something was learned since, or the defaults or settings are others.
+    /// The decision cannot be explained any more: something was learned since, or the defaults or settings
+    /// are others.
     Stale,
     /// The writer did not take the text.
     Text,
@@ -69,7 +70,8 @@ pub enum UserError {
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
     Comparison,
-    /// A coin that cannot have been tossed for this decision: of a contrast that it does not bear on, or out of order.
+    /// A coin that cannot have been tossed for this decision: of a contrast that it does not bear on, or out
+    /// of order.
     Probe,
     /// The catalog declares no such contrast.
     UnknownContrast,

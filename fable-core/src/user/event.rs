@@ -1,7 +1,8 @@
-//! What happens to a learner, as data. Applying the same events in the same order gives the same state, bit for bit.
+//! What happens to a learner, as data. Applying the same events in the same order gives the same state, bit
+//! for bit.
 //!
-//! A learner proposes an [`Event`], checks it and applies it; an adapter stores it in between. Numbers that a person or an
-//! adapter supplies are `f64` here and rounded once to the scalar in use when they are applied.
+//! A learner proposes an [`Event`], checks it and applies it; an adapter stores it in between. Numbers that a
+//! person or an adapter supplies are `f64` here and rounded once to the scalar in use when they are applied.
 //!
 //! ```
 //! use fable_core::DecisionId;
@@ -95,7 +96,8 @@ pub struct Decision {
     pub baseline: f64,
 }
 
-/// A reward for an action, with all that is needed to learn it: for one chosen elsewhere, or one to be unlearned.
+/// A reward for an action, with all that is needed to learn it: for one chosen elsewhere, or one to be
+/// unlearned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Observation {
@@ -111,8 +113,8 @@ pub struct Observation {
     pub weight: f32,
 }
 
-/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to: an event is
-/// proposed, checked and applied with nothing in between.
+/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to:
+/// an event is proposed, checked and applied with nothing in between.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -177,7 +179,8 @@ pub enum Event {
         /// [`Policy::guarantee_fingerprint`](crate::Policy::guarantee_fingerprint) under which it starts.
         guarantee_fingerprint: u32,
     },
-    /// The place that decides from here on; before the first decision of an incarnation, and never for place 0.
+    /// The place that decides from here on; before the first decision of an incarnation, and never for
+    /// place 0.
     Site {
         /// Its number, see [`Settings::site`](crate::Settings::site).
         site: u32,

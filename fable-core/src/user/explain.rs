@@ -1,9 +1,10 @@
 //! Why an action was chosen, and why not another one: the score taken apart, exactly.
 //!
-//! The score that an action is chosen for is default - lambda cost + sum over blocks of phi.mu + what exploration adds: every block
-//! adds the one entry it has for the action, and a draw adds phi.(theta - mu), optimism c sd. The parts add up to the score, to rounding. An explanation is
-//! exact until the user's next learn, since it draws again from the posterior as it is now; later, replay the journal up to
-//! the decision. Two back-solves; nothing is stored.
+//! The score that an action is chosen for is default - lambda cost + sum over blocks of phi.mu + what
+//! exploration adds: every block adds the one entry it has for the action, and a draw adds phi.(theta - mu),
+//! optimism c sd. The parts add up to the score, to rounding. An explanation is exact until the user's next
+//! learn, since it draws again from the posterior as it is now; later, replay the journal up to the decision.
+//! Two back-solves; nothing is stored.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -26,7 +27,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::decide::Outlook;
+use super::decide::ScoreBy;
 use super::fixed3::Fixed3;
 use super::{DecisionId, Request, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
@@ -34,6 +35,7 @@ use crate::catalog::{
     Action, BlockSet, Catalog, Context, ContrastSet, Feasible, Rule, StandingRule, removed_by, stopped_by,
 };
 use crate::numbers::Purpose;
+use crate::posterior::Scoring;
 use core::fmt;
 
 /// What a share of a score comes from.
@@ -68,7 +70,8 @@ pub struct Share {
     pub other_coordinate: Option<usize>,
 }
 
-/// An explanation of one decision against one other action. It prints as lines of text with numbers in thousandths.
+/// An explanation of one decision against one other action. It prints as lines of text with numbers in
+/// thousandths.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation<'e, T> {
     /// The action that was chosen, and played.
@@ -77,8 +80,8 @@ pub struct Explanation<'e, T> {
     pub intended: Action,
     /// The contrasts that coins were tossed for.
     pub probed: ContrastSet,
-    /// The action it is compared with: the one asked about, or what the rule had chosen before the coins, or the runner-up. With
-    /// one feasible action, the same.
+    /// The action it is compared with: the one asked about, or what the rule had chosen before the coins, or
+    /// the runner-up. With one feasible action, the same.
     pub other: Action,
     /// Whether the other action was feasible.
     pub feasible: bool,
@@ -104,13 +107,13 @@ pub struct Explanation<'e, T> {
 impl<T: Scalar> User<'_, T> {
     /// Explains a decision that is still in the ring against `other`, or against the runner-up.
     ///
-    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with, so ask before
-    /// the next decision and before its reward. The result borrows the workspace.
+    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with,
+    /// so ask before the next decision and before its reward. The result borrows the workspace.
     ///
     /// # Errors
-    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace that is too small,
-    /// [`UserError::Stale`] when the draw does not lead to the decision any more, and without the feature `explain`
-    /// [`UserError::Unsupported`].
+    /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace
+    /// that is too small, [`UserError::Stale`] when the draw does not lead to the decision any more, and
+    /// without the feature `explain` [`UserError::Unsupported`].
     pub fn explain(
         &mut self,
         id: DecisionId,
@@ -121,7 +124,9 @@ impl<T: Scalar> User<'_, T> {
         self.admit()?;
         let policy = self.policy;
         let pending = *self.memory.view().settled_or_waiting(self.state().round_of(id)?)?;
-        let (context, chosen, catalog) = (pending.context, pending.action, policy.catalog());
+        let context = pending.context;
+        let chosen = pending.action;
+        let catalog = policy.catalog();
         let feasible = Feasible::from_set(catalog, self.state().permissions).map_err(UserError::Feasible)?;
         let request = Request { defaults, time: pending.time, ..Request::new(&context, &feasible) };
         if let Some(other) = other {
@@ -130,15 +135,15 @@ impl<T: Scalar> User<'_, T> {
 
         let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
         self.admit_request(&request)?;
-        let outlook = self.exploring(pending.round, Purpose::Decision);
-        let optimistic = !matches!(outlook, Outlook::Draw(..));
+        let outlook = self.score_by(pending.round, Purpose::Decision);
+        let optimistic = !matches!(outlook, ScoreBy::Draw { .. });
         let (intended, _) = self.best(&request, outlook)?;
-        if !self.led_to(intended, chosen, &pending.coins)
+        if !self.led_to(intended, chosen, &pending.probed)
             || policy.baseline(&context, chosen, default(chosen)) != pending.baseline
         {
             return Err(UserError::Stale);
         }
-        let (_, scores) = self.scored()?;
+        let Scoring { scores, .. } = self.scoring()?;
         let mut rest = *feasible.set();
         rest.remove(chosen);
         let other = other.or_else(|| (intended != chosen).then_some(intended));
@@ -146,13 +151,13 @@ impl<T: Scalar> User<'_, T> {
         let score = |action: Action| scores.get(action.index()).map_or(0.0, |score| score.to_f64());
         let (chosen_score, other_score) = (score(chosen), score(other));
 
-        let (_, highest) = self.best(&request, Outlook::Mean)?;
-        let (mean, means) = self.scored()?;
+        let (_, highest) = self.best(&request, ScoreBy::Mean)?;
+        let Scoring { theta: mean, scores: means, .. } = self.scoring()?;
         let explored = means.get(chosen.index()).is_some_and(|mean| *mean < highest);
         Ok(Explanation {
             chosen,
             intended,
-            probed: pending.coins,
+            probed: pending.probed,
             other,
             feasible: feasible.set().contains(other),
             explored,
@@ -170,7 +175,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Whether coins can have led from what the rule chose to what was played: only what they were tossed for differs.
+    /// Whether coins can have led from what the rule chose to what was played: only what they were tossed for
+    /// differs.
     fn led_to(&self, intended: Action, played: Action, coins: &ContrastSet) -> bool {
         let catalog = self.policy.catalog();
         let (Some(from), Some(to)) = (catalog.values(intended), catalog.values(played)) else { return false };
@@ -182,7 +188,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Explanation<'_, T> {
-    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the draw or the bonus.
+    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the
+    /// draw or the bonus.
     pub fn shares(&self) -> impl Iterator<Item = Share> {
         let known = |source, [chosen, other]: [f64; 2]| Share {
             source,
@@ -238,7 +245,8 @@ impl<T: Scalar> Explanation<'_, T> {
         stopped_by(self.catalog, rules, &self.context, self.other)
     }
 
-    /// Where the decision was made. [`User::unwished`] says there which of the user's own rules stands against the other action.
+    /// Where the decision was made. [`User::unwished`] says there which of the user's own rules stands
+    /// against the other action.
     #[must_use]
     pub const fn context(&self) -> &Context {
         &self.context

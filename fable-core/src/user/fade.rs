@@ -1,19 +1,22 @@
 //! Fading: what is known counts less, evenly, and the prior counts again in its place.
 //!
-//! Lambda <- k Lambda + (1 - k) Lambda_0 and h <- k h + (1 - k) h_0, which is the posterior of the same observations with k times
-//! their weight: exact, toward the prior that the user began with. Onboarding statements fade like the rest; what is meant to
-//! stay is stated again. Fading ends the guarantee of promotions by the ellipsoid, since theta may move; what coins have shown
-//! stays as it is, since it is about what was reported when they fell.
+//! Lambda <- k Lambda + (1 - k) Lambda_0 and h <- k h + (1 - k) h_0, which is the posterior of the same
+//! observations with k times their weight: exact, toward the prior that the user began with. Onboarding
+//! statements fade like the rest; what is meant to stay is stated again. Fading ends the guarantee of
+//! promotions by the ellipsoid, since theta may move; what coins have shown stays as it is, since it is about
+//! what was reported when they fell.
 //!
-//! **When.** A reward is what shows a change and what can be faded, so fading follows a reward, before promotions are looked for:
-//! by half when [`half_life`](crate::Settings::half_life) rewards were learned since the last fading, and as
-//! [`on_change`](crate::Settings::on_change) says when this reward was the one that a change is noticed by. How much is kept is in
-//! the event, so both settings may be changed at any time.
+//! **When.** A reward is what shows a change and what can be faded, so fading follows a reward, before
+//! promotions are looked for: by half when [`half_life`](crate::Settings::half_life) rewards were learned
+//! since the last fading, and as [`on_change`](crate::Settings::on_change) says when this reward was the one
+//! that a change is noticed by. How much is kept is in the event, so both settings may be changed at any
+//! time.
 //!
-//! A decision made before a fading and rewarded after it counts in full, as of the time its reward comes. An observation that was
-//! learned before is taken back with what it still counts, the product of what was kept since.
+//! A decision made before a fading and rewarded after it counts in full, as of the time its reward comes. An
+//! observation that was learned before is taken back with what it still counts, the product of what was kept
+//! since.
 
-use super::learn::split;
+use super::learner::{Regions, regions};
 use super::{State, User, UserError, supported};
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
@@ -34,9 +37,9 @@ impl<T: Scalar> Fade<'_, T> {
     #[inline(never)]
     pub(super) fn fade(self) {
         let Self { state, storage, workspace, policy, keep } = self;
-        let (packed, counts, _) = split(policy.catalog(), storage);
+        let Regions { packed, counts, .. } = regions(policy.catalog(), storage);
         let fading = Fading {
-            arrow: state.arrow,
+            layout: state.layout,
             prior: policy.prior(),
             base_precision: policy.base_precision(),
             keep,
@@ -58,8 +61,9 @@ impl<T: Scalar> Fade<'_, T> {
 }
 
 impl State {
-    /// Rewards learned since this user seemed to have changed, counted up to 254; `None` if that has not happened in this
-    /// incarnation. With a user who stays the same it happens once in 1,000 rewards on average, or less often.
+    /// Rewards learned since this user seemed to have changed, counted up to 254; `None` if that has not
+    /// happened in this incarnation. With a user who stays the same it happens once in 1,000 rewards on
+    /// average, or less often.
     #[must_use]
     pub const fn rewards_since_change(&self) -> Option<u8> {
         self.since_change.checked_sub(1)
@@ -73,8 +77,8 @@ impl State {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// How much more than the model expects this user's rewards surprise, at least 1: what exploration is scaled with when
-    /// [`Scale::Learned`](crate::settings::Scale::Learned) is set.
+    /// How much more than the model expects this user's rewards surprise, at least 1: what exploration is
+    /// scaled with when [`Scale::Learned`](crate::settings::Scale::Learned) is set.
     #[must_use]
     pub fn scale(&self) -> f64 {
         libm::sqrt(self.state().scale_squared(self.rewards_left()))
@@ -102,7 +106,8 @@ impl<T: Scalar> User<'_, T> {
         settings.on_change.keep().filter(|_| changed).or(faded)
     }
 
-    /// Lets what is known count `keep` times as much, from 0 to less than 1, and the prior again in its place.
+    /// Lets what is known count `keep` times as much, from 0 to less than 1, and the prior again in its
+    /// place.
     ///
     /// # Errors
     /// Another number, or a build without the feature `adapt`; nothing has changed then.

@@ -7,8 +7,8 @@ use crate::policy::Policy;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Decisions of one user that can wait for their reward on a host. As many as a catalog can declare contrasts, so the profile
-/// has room for all of them.
+/// Decisions of one user that can wait for their reward on a host. As many as a catalog can declare
+/// contrasts, so the profile has room for all of them.
 pub const HOST_CAPACITY: usize = crate::catalog::MAX_CONTRASTS;
 
 /// The memory of one user on the heap.

@@ -1,11 +1,16 @@
-//! Decisions that wait for their reward: a bounded ring, deadlines, and what happens when one expires.
+//! Decisions that wait for their reward: a bounded ring, deadlines, and what an expired decision is learned
+//! as.
 //!
-//! Rewards come late, out of order or never. Every decision enters the ring; its reward is learned when it comes, so after
-//! any interleaving the posterior is that of the same observations given at once, to rounding. A decision stops waiting
-//! when its [`Deadline`] has passed or when the ring needs its place, and then [`Expiry`] says what is learned: nothing, or
-//! an imputed reward. Both belong to proposing, not to checking: a journal is replayed under whatever deadlines. A settled
-//! decision stays in the ring as long as there is room, so that a second reward is known as a duplicate; what has left the
-//! ring is expired.
+//! Rewards come late, out of order or never. Every decision enters the ring, and its reward is learned when
+//! it comes. After any order of rewards the posterior is that of the same observations given at once, to
+//! rounding.
+//!
+//! A decision stops waiting when its [`Deadline`] has passed or when the ring needs its slot. [`Expiry`] says
+//! what is learned then: nothing, or an imputed reward. Both settings matter when an event is proposed, not
+//! when an event is checked: a journal is replayed under any deadline.
+//!
+//! A rewarded decision stays in the ring until its slot is needed, so a second reward is refused as a
+//! duplicate. A decision that has left the ring is expired.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -29,7 +34,7 @@ use super::{DecisionId, Event, Observation, State, User, UserError, View};
 use crate::catalog::{Action, Context, ContrastSet, score::Scalar};
 use crate::policy::{Deadline, Expiry};
 
-/// Whether a decision still waits.
+/// The state of a decision in the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Waiting,
@@ -37,7 +42,7 @@ pub(crate) enum Wait {
     Expired,
 }
 
-/// A decision in the ring, at the place that its round has modulo the length; round 0 is an empty place.
+/// A decision in the ring, in the slot of its round modulo the length. Round 0 is an empty slot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pending<T> {
     pub(crate) context: Context,
@@ -46,8 +51,8 @@ pub(crate) struct Pending<T> {
     pub(crate) time: u32,
     pub(crate) action: Action,
     pub(crate) wait: Wait,
-    /// Contrasts whose last coin was tossed for this decision.
-    pub(crate) coins: ContrastSet,
+    /// Contrasts whose last probe was for this decision.
+    pub(crate) probed: ContrastSet,
 }
 
 impl<T: Scalar> Pending<T> {
@@ -59,11 +64,22 @@ impl<T: Scalar> Pending<T> {
         time: 0,
         action: Action(0),
         wait: Wait::Waiting,
-        coins: ContrastSet::EMPTY,
+        probed: ContrastSet::EMPTY,
     };
 }
 
-/// A wait that ends: the decision's round, and what is learned instead of its reward.
+/// A decision that enters the ring.
+#[derive(Debug)]
+pub(super) struct Entry<'e, T> {
+    pub(super) context: &'e Context,
+    pub(super) baseline: T,
+    pub(super) round: u32,
+    pub(super) time: u32,
+    pub(super) action: Action,
+    pub(super) probes: &'e [Probe],
+}
+
+/// A decision whose wait ends: its round, and the reward that is learned instead of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Due {
     pub(super) round: u32,
@@ -122,19 +138,21 @@ impl<T: Scalar> User<'_, T> {
         self.memory.view().ring().filter(waits).map(|pending| self.id(pending.round))
     }
 
-    /// The oldest decision whose deadline has passed at time `now`.
+    /// The oldest decision whose deadline has passed at `time`, and whose end has to be recorded.
     ///
-    /// `None` when no deadline has passed, and when none is worth recording: without imputation a deadline in rounds is
-    /// known from the rounds alone, unless a coin waits with the decision.
+    /// Without imputation the rounds alone tell that a deadline in rounds has passed. Such an end is recorded
+    /// only if the decision has a probe.
     pub(super) fn due(&self, time: u32) -> Option<Due> {
-        let (deadline, expiry) = (self.policy.settings().deadline, self.policy.settings().expiry);
+        let deadline = self.policy.settings().deadline;
+        let expiry = self.policy.settings().expiry;
         let known = matches!((deadline, expiry), (Deadline::Rounds(_), Expiry::Nothing));
         if matches!(deadline, Deadline::None) || known && !cfg!(feature = "adapt") {
             return None;
         }
-        let worth = |pending: &Pending<T>| !cfg!(feature = "adapt") || !known || !pending.coins.is_empty();
+        let recorded =
+            |pending: &Pending<T>| !cfg!(feature = "adapt") || !known || !pending.probed.is_empty();
         let due = |pending: &&Pending<T>| {
-            pending.wait == Wait::Waiting && self.is_due(pending, time) && worth(pending)
+            pending.wait == Wait::Waiting && self.is_due(pending, time) && recorded(pending)
         };
         self.memory
             .view()
@@ -143,8 +161,8 @@ impl<T: Scalar> User<'_, T> {
             .map(|pending| Due { round: pending.round, imputed: expiry.reward() })
     }
 
-    /// The decision that has to leave for one more, with an imputed reward or with a coin that waits. `None` when there is room, or
-    /// when the oldest can leave without a trace.
+    /// The decision whose slot the next round needs, if its end has to be recorded: it has a probe, or a
+    /// reward is imputed.
     pub(super) fn crowded(&self) -> Option<Due> {
         let oldest = self
             .memory
@@ -152,15 +170,16 @@ impl<T: Scalar> User<'_, T> {
             .slot(self.state().round.checked_add(1)?)
             .filter(|oldest| oldest.round > 0 && oldest.wait == Wait::Waiting)?;
         let imputed = self.policy.settings().expiry.reward();
-        // A coin that leaves is in the journal: another ring, longer than this one, must see its contrast free, too.
-        let coins = cfg!(feature = "adapt") && !oldest.coins.is_empty();
-        (imputed.is_some() || coins).then_some(Due { round: oldest.round, imputed })
+        // A longer ring that replays the journal has to see that the contrast of the probe is free again.
+        let probed = cfg!(feature = "adapt") && !oldest.probed.is_empty();
+        (imputed.is_some() || probed).then_some(Due { round: oldest.round, imputed })
     }
 
-    /// Ends the wait of every decision whose deadline has passed at time `now`, and says how many expiries that took.
+    /// Ends the wait of every decision whose deadline has passed at `time`. The result is the number of
+    /// expiries.
     ///
     /// # Errors
-    /// A vacant user; nothing has changed then.
+    /// An empty user; nothing has changed then.
     pub fn expire(&mut self, time: u32) -> Result<u32, UserError> {
         self.admit()?;
         let mut expired = 0;
@@ -171,11 +190,61 @@ impl<T: Scalar> User<'_, T> {
         Ok(expired)
     }
 
-    pub(super) fn is_due(&self, pending: &Pending<T>, time: u32) -> bool {
+    /// The deadline of a decision has passed at `time`.
+    fn is_due(&self, pending: &Pending<T>, time: u32) -> bool {
         match self.policy.settings().deadline {
             Deadline::None => false,
             Deadline::Rounds(rounds) => self.state().round.saturating_sub(pending.round) > rounds,
             Deadline::Time(limit) => time.saturating_sub(pending.time) > limit,
+        }
+    }
+
+    /// The round of a decision that still waits at `time`.
+    pub(super) fn rewardable(&self, id: DecisionId, time: u32) -> Result<u32, UserError> {
+        let round = self.state().round_of(id)?;
+        if self.is_due(self.memory.view().find(round)?, time) {
+            Err(UserError::ExpiredDecision)
+        } else {
+            Ok(round)
+        }
+    }
+
+    /// Ends a wait.
+    pub(super) fn end(&mut self, due: Due) -> Result<(), UserError> {
+        match self.expiring(due)? {
+            Expiring::Imputed(lesson) => {
+                lesson.learn();
+            }
+            Expiring::Unrewarded(decision) => decision.expire(),
+        }
+        Ok(())
+    }
+
+    /// Checks the end of a wait. It does not check the count of observations: an expiry that is due must not
+    /// fail.
+    #[inline(never)]
+    pub(super) fn expiring(&mut self, due: Due) -> Result<Expiring<'_, T>, UserError> {
+        if let Some(reward) = due.imputed {
+            admit_reward(reward, 1.0)?;
+            return self.pending_lesson(due.round, reward, 1.0, Wait::Expired).map(Expiring::Imputed);
+        }
+        self.memory.view().find(due.round)?;
+        let pending = slot_mut(self.memory.pending, due.round).ok_or(UserError::ExpiredDecision)?;
+        Ok(Expiring::Unrewarded(Unrewarded { state: self.memory.state, pending }))
+    }
+}
+
+impl<T: Scalar> Memory<'_, T> {
+    /// Puts a decision into the ring, in place of the decision that had its slot.
+    pub(super) fn enter(&mut self, catalog: &Catalog<'_>, entry: &Entry<'_, T>) {
+        let Entry { context, baseline, round, time, action, probes } = *entry;
+        self.state.round = round;
+        self.state.count();
+        let probed =
+            if cfg!(feature = "probes") { self.enter_probes(catalog, probes) } else { ContrastSet::EMPTY };
+        if let Some(slot) = slot_mut(self.pending, round) {
+            let wait = Wait::Waiting;
+            *slot = Pending { context: *context, baseline, round, time, action, wait, probed };
         }
     }
 }
@@ -199,28 +268,29 @@ impl<'m, T: Scalar> View<'m, T> {
         self.slot(round).filter(|pending| pending.round == round).ok_or(UserError::ExpiredDecision)
     }
 
+    /// The slot of a round.
     fn slot(self, round: u32) -> Option<&'m Pending<T>> {
-        self.pending.get(place(round, self.pending.len()))
+        self.pending.get(slot_index(round, self.pending.len()))
     }
 
-    /// What is in the ring, oldest first.
+    /// The decisions in the ring, oldest first.
     pub(crate) fn ring(self) -> impl Iterator<Item = &'m Pending<T>> {
-        let newest = place(self.state.round, self.pending.len());
+        let newest = slot_index(self.state.round, self.pending.len());
         let (newer, older) = self.pending.split_at_checked(newest + 1).unwrap_or((self.pending, &[]));
         older.iter().chain(newer).filter(|pending| pending.round > 0)
     }
 }
 
-/// The place in a ring of the decision of a round.
+/// The slot of a round in a ring.
 pub(crate) fn slot_mut<T>(ring: &mut [Pending<T>], round: u32) -> Option<&mut Pending<T>> {
-    let place = place(round, ring.len());
-    ring.get_mut(place)
+    let index = slot_index(round, ring.len());
+    ring.get_mut(index)
 }
 
-/// Where the decision of a round stands in a ring; decisions enter in the order of their rounds.
-const fn place(round: u32, length: usize) -> usize {
+/// The index of the slot of a round: decisions enter in the order of their rounds.
+const fn slot_index(round: u32, length: usize) -> usize {
     match (round as usize).checked_rem(length) {
-        Some(place) => place,
+        Some(index) => index,
         None => 0,
     }
 }

@@ -1,7 +1,8 @@
 //! What is known about one user, in memory of a fixed size that never moves.
 //!
-//! A [`Learner`] is memory and nothing else: a `static` on a device, a value on a host. [`start`](Learner::start) it in place,
-//! then [join](Learner::bind) it with a policy and a workspace to a [`User`], which has all the verbs.
+//! A [`Learner`] is memory and nothing else: a `static` on a device, a value on a host.
+//! [`start`](Learner::start) it in place, then [join](Learner::bind) it with a policy and a workspace to a
+//! [`User`], which has all the verbs.
 //!
 //! ```
 //! use fable_core::{Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
@@ -29,10 +30,10 @@ use super::{User, UserError};
 use crate::catalog::{ActionSet, Catalog, score::Scalar};
 use crate::numbers::{Layout, Storage};
 use crate::policy::Policy;
-use crate::posterior::{Posterior, PosteriorError, Prior, with_variances};
+use crate::posterior::{Posterior, PosteriorError, Prior};
 
-/// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a [`Learner`] and a
-/// `HostUser` can all be asked for it.
+/// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a
+/// [`Learner`] and a `HostUser` can all be asked for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     pub(crate) fingerprint: u64,
@@ -49,7 +50,7 @@ pub struct State {
     /// Whether something happened that the guarantee of promotions does not cover.
     pub(crate) voided: bool,
     /// Shape of the posterior; vacant before the start.
-    pub(crate) arrow: Layout,
+    pub(crate) layout: Layout,
     pub(crate) log_det_ratio: f64,
     /// Rewards since the last fading.
     pub(crate) since_fading: u16,
@@ -76,7 +77,7 @@ impl State {
         observations: 0,
         guarantee_fingerprint: 0,
         voided: false,
-        arrow: Layout::EMPTY,
+        layout: Layout::EMPTY,
         log_det_ratio: 0.0,
         since_fading: 0,
         squares: 0.0,
@@ -116,8 +117,8 @@ impl State {
         self.guarantee_fingerprint
     }
 
-    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an unlearning, a
-    /// fading, an imputed reward, a weight other than 1 that came with its reward.
+    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an
+    /// unlearning, a fading, an imputed reward, a weight other than 1 that came with its reward.
     #[must_use]
     pub const fn is_voided(&self) -> bool {
         self.voided
@@ -138,15 +139,16 @@ impl State {
     /// Whether no user was started or loaded.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.arrow.dimension() == 0
+        self.layout.dimension() == 0
     }
 }
 
 /// The memory of one user.
 ///
-/// `S` holds [`state_len`](crate::Catalog::state_len) numbers, the packed posterior, one evidence count per value and 15 numbers per
-/// declared contrast: `[T; N]` on a device, `Vec<T>` on a host. `R` is the capacity of the two bounded lists, of the decisions that wait for
-/// their reward (when one more is made the oldest expires) and of the promoted preferences.
+/// `S` holds [`state_len`](crate::Catalog::state_len) numbers, the packed posterior, one evidence count per
+/// value and 15 numbers per declared contrast: `[T; N]` on a device, `Vec<T>` on a host. `R` is the capacity
+/// of the two bounded lists, of the decisions that wait for their reward (when one more is made the oldest
+/// expires) and of the promoted preferences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner<T, S, const R: usize> {
     state: State,
@@ -156,8 +158,9 @@ pub struct Learner<T, S, const R: usize> {
 }
 
 impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
-    /// All zero bits, of the length that a catalog needs: a `static` of it lives in `.bss`, and the state never exists twice.
-    /// For constants: a wrong length does not compile. [`start`](Self::start) it in place before use.
+    /// All zero bits, of the length that a catalog needs: a `static` of it lives in `.bss`, and the state
+    /// never exists twice. For constants: a wrong length does not compile. [`start`](Self::start) it in place
+    /// before use.
     ///
     /// # Panics
     /// When it is evaluated at run time with a wrong length.
@@ -168,7 +171,8 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     }
 }
 
-/// The sizes that device users count on: everything one user needs, with capacity for one waiting decision and one promotion.
+/// The sizes that device users count on: everything one user needs, with capacity for one waiting decision
+/// and one promotion.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
     assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_664);
@@ -185,7 +189,8 @@ impl<T, S, const R: usize> Learner<T, S, R> {
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// A vacant learner over given storage: a `Vec` or a slice. An array would be moved; begin with `vacant` there.
+    /// A vacant learner over given storage: a `Vec` or a slice. An array would be moved; begin with `vacant`
+    /// there.
     #[must_use]
     pub const fn from_storage(storage: S) -> Self {
         const { assert!(R > 0 && R <= u16::MAX as usize, "a learner needs room for 1 to 65535 waiting decisions") };
@@ -222,14 +227,15 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.memory().start(policy, policy.prior(), user)
     }
 
-    /// Sets the learner to another prior than the policy's own, in place: a population's. A snapshot of it, with zero rounds,
-    /// is how such a prior travels, to devices too. After [`forget`](User::forget) the policy's own prior counts again, and
-    /// [`unlearn`](User::unlearn) refuses what would leave more uncertain than that. It is explored as boldly as the settings say; a
-    /// policy that has the prior as its own is less bold ([`Policy::nu`]).
+    /// Sets the learner to another prior than the policy's own, in place: a population's. A snapshot of it,
+    /// with zero rounds, is how such a prior travels, to devices too. After [`forget`](User::forget) the
+    /// policy's own prior counts again, and [`unlearn`](User::unlearn) refuses what would leave more
+    /// uncertain than that. It is explored as boldly as the settings say; a policy that has the prior as its
+    /// own is less bold ([`Policy::nu`]).
     ///
-    /// The guarantee of promotions then assumes that [`prior_radius`](crate::Settings::prior_radius) covers the user's distance
-    /// from this prior, in its own precision. The default radius says nothing about that, so without a stated one contrasts are
-    /// not `valid`.
+    /// The guarantee of promotions then assumes that [`prior_radius`](crate::Settings::prior_radius) covers
+    /// the user's distance from this prior, in its own precision. The default radius says nothing about that,
+    /// so without a stated one contrasts are not `valid`.
     ///
     /// # Errors
     /// Storage of the wrong length, or a prior of another shape; nothing has changed then.
@@ -265,8 +271,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// The posterior, to be looked at.
     #[must_use]
     pub fn posterior(&self) -> Posterior<T, &[T]> {
-        let State { arrow, log_det_ratio, .. } = self.state;
-        Posterior::of(arrow, log_det_ratio, self.storage.as_ref())
+        let State { layout, log_det_ratio, .. } = self.state;
+        Posterior::from_parts(layout, log_det_ratio, self.storage.as_ref())
     }
 
     /// The promoted preferences in the order of their promotion.
@@ -282,8 +288,8 @@ pub(crate) struct Memory<'u, T> {
     pub(crate) state: &'u mut State,
     pub(crate) pending: &'u mut [Pending<T>],
     pub(crate) profile: &'u mut heapless::vec::VecView<Promotion, u16>,
-    /// The packed posterior, then one evidence count per value, then what coins have shown about each declared contrast, then the
-    /// user's rules.
+    /// The packed posterior, then one evidence count per value, then what coins have shown about each
+    /// declared contrast, then the user's rules.
     pub(crate) storage: &'u mut [T],
 }
 
@@ -331,12 +337,12 @@ impl<T: Scalar> Memory<'_, T> {
     /// Goes back to a prior that fits; the user and the incarnation stay.
     pub(super) fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, guarantee_fingerprint: u32) {
         let State { fingerprint, user, incarnation, .. } = *self.state;
-        let arrow = policy.catalog().layout();
+        let layout = policy.catalog().layout();
         self.clear();
-        if let Some(packed) = self.storage.get_mut(..arrow.packed_len()) {
-            prior.write(arrow, policy.base_precision(), packed);
+        if let Some(packed) = self.storage.get_mut(..layout.packed_len()) {
+            prior.write(layout, policy.base_precision(), packed);
         }
-        *self.state = State { fingerprint, user, incarnation, guarantee_fingerprint, arrow, ..State::EMPTY };
+        *self.state = State { fingerprint, user, incarnation, guarantee_fingerprint, layout, ..State::EMPTY };
     }
 
     /// Goes back to the policy's prior, in the next incarnation.
@@ -354,6 +360,40 @@ impl<T: Scalar> Memory<'_, T> {
     }
 }
 
+/// The regions of a learner's storage that observations change.
+pub(super) struct Regions<'s, T> {
+    /// The packed posterior.
+    pub(super) packed: &'s mut [T],
+    /// Evidence counts, one per value.
+    pub(super) counts: &'s mut [T],
+    /// The numbers of the declared contrasts, and the user's rules after them.
+    pub(super) trials: &'s mut [T],
+}
+
+/// The regions of a learner's storage. Without the feature `adapt` the counts are the rest, and there are no
+/// trials.
+pub(super) fn regions<'s, T>(catalog: &Catalog<'_>, storage: &'s mut [T]) -> Regions<'s, T> {
+    let (packed, rest) = storage.split_at_mut_checked(catalog.layout().packed_len()).unwrap_or_default();
+    if !cfg!(feature = "adapt") {
+        return Regions { packed, counts: rest, trials: &mut [] };
+    }
+    let (counts, trials) = rest.split_at_mut_checked(catalog.value_count()).unwrap_or_default();
+    Regions { packed, counts, trials }
+}
+
+impl<T: Scalar> User<'_, T> {
+    /// Goes back to the prior, in the next incarnation. Ids of earlier decisions are unknown from then on.
+    ///
+    /// # Errors
+    /// A counter at its end.
+    pub fn forget(&mut self) -> Result<(), UserError> {
+        self.admit()?;
+        self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
+        self.memory.forget(self.policy, self.policy.guarantee_fingerprint());
+        Ok(())
+    }
+}
+
 impl<'u, T: Scalar> User<'u, T> {
     /// Joins what belongs together, or says why it does not.
     #[inline(always)] // as above
@@ -368,9 +408,9 @@ impl<'u, T: Scalar> User<'u, T> {
         if memory.state.fingerprint != policy.fingerprint() {
             return Err(UserError::ForeignPolicy);
         }
-        if with_variances(workspace, policy.catalog()).is_none() {
+        let Some(workspace) = workspace.get_mut(..policy.catalog().workspace_len()) else {
             return Err(UserError::Posterior(PosteriorError::WorkspaceLength));
-        }
+        };
         Ok(Self { policy, memory, workspace })
     }
 }

@@ -1,5 +1,5 @@
-//! A user goes on under another catalog: the rules of what goes along. What is the same in two catalogs is found by `catalog::matching`, and
-//! `posterior::migrate` carries the numbers.
+//! A user goes on under another catalog: the rules of what goes along. What is the same in two catalogs is
+//! found by `catalog::matching`, and `posterior::migrate` carries the numbers.
 
 use super::late::{Pending, Wait, slot_mut};
 use super::user_rule::{MAX_USER_RULES, code_of};
@@ -11,40 +11,50 @@ use crate::policy::Policy;
 use crate::posterior::{Carried, Carry, Places, Prior};
 use core::fmt;
 
-/// The way from one policy to another, for any number of users, who go on under another catalog: values, tasks, signals, blocks and contrasts were added, removed, renamed or put in
-/// another order, or the catalog has other rules. Costs, default scores and texts change without any of this.
+/// The way from one policy to another, for any number of users, who go on under another catalog: values,
+/// tasks, signals, blocks and contrasts were added, removed, renamed or put in another order, or the catalog
+/// has other rules. Costs, default scores and texts change without any of this.
 ///
-/// What is in both catalogs, by its name or by a [`Rename`](crate::catalog::Rename), keeps what is known about it:
+/// What is in both catalogs, by its name or by a [`Rename`](crate::catalog::Rename), keeps what is known
+/// about it:
 ///
-/// - mean and variances. Where parts were only added, bit for bit; what is removed is marginalised out, and every mean and variance of
-///   what stays is what it was, to rounding. What is added begins at the new policy's prior, uncorrelated with the rest;
-/// - the evidence of values, what coins have shown about contrasts, and promotions. A contrast is the same if it has its name and
-///   says the same: the same two actions, as far as their components are in both, in the same context. Otherwise it begins anew, and
-///   its promotion is dropped;
-/// - decisions that wait, with the scores of when they were made, if their action and context can be said in the new catalog; a signal
-///   that was not measured is 0 in them, a component that was not there has its null value. The others expire;
+/// - mean and variances. Where parts were only added, bit for bit; what is removed is marginalised out, and
+///   every mean and variance of what stays is what it was, to rounding. What is added begins at the new
+///   policy's prior, uncorrelated with the rest;
+/// - the evidence of values, what coins have shown about contrasts, and promotions. A contrast is the same if
+///   it has its name and says the same: the same two actions, as far as their components are in both, in the
+///   same context. Otherwise it begins anew, and its promotion is dropped;
+/// - decisions that wait, with the scores of when they were made, if their action and context can be said in
+///   the new catalog; a signal that was not measured is 0 in them, a component that was not there has its
+///   null value. The others expire;
 /// - the user's own rules, if what they are about is still there, and switches;
-/// - the set that the last decision was made from, for a host that does not send its set again. An action of the new catalog is in it if all
-///   actions of the old one were that have the same values, as far as both catalogs have them. So everything stays everything; what was
-///   forbidden stays forbidden; a new component is free; a new value is, where the values of its component were all allowed. Of a removed
-///   component only the values count that were allowed with anything. If nothing is left, a request to decide has to bring its own set;
+/// - the set that the last decision was made from, for a host that does not send its set again. An action of
+///   the new catalog is in it if all actions of the old one were that have the same values, as far as both
+///   catalogs have them. So everything stays everything; what was forbidden stays forbidden; a new component
+///   is free; a new value is, where the values of its component were all allowed. Of a removed component only
+///   the values count that were allowed with anything. If nothing is left, a request to decide has to bring
+///   its own set;
 /// - rounds, observations, incarnation, place, surprise and fading. Decision ids stay valid.
 ///
-/// Decisions that depend on a draw are others than without the migration once there are more coordinates: each takes a number of the stream.
-/// With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing is drawn.
+/// Decisions that depend on a draw are others than without the migration once there are more coordinates:
+/// each takes a number of the stream. With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing
+/// is drawn.
 ///
-/// **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The ellipsoid of what stays is the
-/// shadow of the whole one, with the same beta: the log-determinant ratio stays, and grows as that of all coordinates together would,
-/// since nothing that was removed is observed again. A coordinate of a new value or task was zero in all that was observed. It ends, as
+/// **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The
+/// ellipsoid of what stays is the shadow of the whole one, with the same beta: the log-determinant ratio
+/// stays, and grows as that of all coordinates together would, since nothing that was removed is observed
+/// again. A coordinate of a new value or task was zero in all that was observed. It ends, as
 /// [`is_voided`](crate::journal::State::is_voided) says, where rewards were learned and
 ///
-/// - a coordinate came or went although its values and task are in both, as when a block or a signal is added: rewards depended on it
-///   before, or do now, and the model does not say so. Or a component was removed;
+/// - a coordinate came or went although its values and task are in both, as when a block or a signal is
+///   added: rewards depended on it before, or do now, and the model does not say so. Or a component was
+///   removed;
 /// - something was removed that several tasks share and depend on: what ties them to each other is lost;
 /// - noise variance or left-out blocks are others, or the prior's radius was not known.
 ///
-/// The [promise](crate::Policy::guarantee_fingerprint) goes over to the new policy's if alpha, proxy and minimum are the same and the radius is not smaller. Probes were
-/// held to the number of contrasts declared then: old and new ones together may be wrong with less than twice their alpha.
+/// The [promise](crate::Policy::guarantee_fingerprint) goes over to the new policy's if alpha, proxy and
+/// minimum are the same and the radius is not smaller. Probes were held to the number of contrasts declared
+/// then: old and new ones together may be wrong with less than twice their alpha.
 ///
 /// ```
 /// use fable_core::catalog::{Block, Component, Definition, Rename, Value};
@@ -107,7 +117,8 @@ pub struct Migrated {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum MigrateError {
-    /// A rename names something that its catalog does not have, or something twice, or a value of another component.
+    /// A rename names something that its catalog does not have, or something twice, or a value of another
+    /// component.
     Rename {
         /// Its position.
         index: usize,
@@ -184,7 +195,8 @@ impl<'m, T: Scalar> Migration<'m, T> {
         self.new
     }
 
-    /// What the old catalog alone has, by name. A part that was renamed and is not among the renames is here and in [`added`](Self::added).
+    /// What the old catalog alone has, by name. A part that was renamed and is not among the renames is here
+    /// and in [`added`](Self::added).
     pub fn removed(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
         self.forward.lone()
     }
@@ -201,11 +213,12 @@ impl<'m, T: Scalar> Migration<'m, T> {
         if old > new { old } else { new }
     }
 
-    /// Makes a vacant learner the user that the old learner is, under the new policy; the old one is vacant afterwards. On a device
-    /// both are there for a moment, and nothing else: a few hundred bytes of stack.
+    /// Makes a vacant learner the user that the old learner is, under the new policy; the old one is vacant
+    /// afterwards. On a device both are there for a moment, and nothing else: a few hundred bytes of stack.
     ///
     /// # Errors
-    /// Learners of other policies, a new one that is in use, a workspace that is too small; nothing has changed then.
+    /// Learners of other policies, a new one that is in use, a workspace that is too small; nothing has
+    /// changed then.
     pub fn carry<S: Storage<T>, Z: Storage<T>, const R: usize, const Q: usize>(
         &self,
         old: &mut Learner<T, S, R>,
@@ -256,7 +269,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         new.fingerprint = self.new.fingerprint();
         new.guarantee_fingerprint = self.guarantee_fingerprint(old.guarantee_fingerprint);
         new.voided |= ends;
-        new.arrow = self.new.catalog().layout();
+        new.layout = self.new.catalog().layout();
         new.permissions = self.back.allowed(&old.permissions);
     }
 
@@ -384,8 +397,8 @@ impl<'m, T: Scalar> Migration<'m, T> {
         }
     }
 
-    /// Writes the same decision, waiting or not, into its place. The ring has every round, so one that cannot be said any more leaves an
-    /// expired one about which nothing is known; whether it can.
+    /// Writes the same decision, waiting or not, into its place. The ring has every round, so one that cannot
+    /// be said any more leaves an expired one about which nothing is known; whether it can.
     #[inline(never)]
     fn carry_pending(&self, pending: &Pending<T>, slot: &mut Pending<T>) -> bool {
         let (Some(context), Some(action)) =
@@ -393,18 +406,19 @@ impl<'m, T: Scalar> Migration<'m, T> {
         else {
             slot.context = Context::blank(self.new.catalog());
             (slot.round, slot.time, slot.wait) = (pending.round, pending.time, Wait::Expired);
-            (slot.baseline, slot.action, slot.coins) = (T::ZERO, Action(0), ContrastSet::EMPTY);
+            (slot.baseline, slot.action, slot.probed) = (T::ZERO, Action(0), ContrastSet::EMPTY);
             return false;
         };
         *slot = *pending;
-        (slot.context, slot.action, slot.coins) = (context, action, ContrastSet::EMPTY);
-        for contrast in pending.coins.iter().filter_map(|contrast| self.forward.contrast(contrast)) {
-            slot.coins.insert(contrast);
+        (slot.context, slot.action, slot.probed) = (context, action, ContrastSet::EMPTY);
+        for contrast in pending.probed.iter().filter_map(|contrast| self.forward.contrast(contrast)) {
+            slot.probed.insert(contrast);
         }
         true
     }
 
-    /// The new policy's promise, if it covers the old one; otherwise the old one, which no contrast is `valid` under.
+    /// The new policy's promise, if it covers the old one; otherwise the old one, which no contrast is
+    /// `valid` under.
     fn guarantee_fingerprint(&self, old: u32) -> u32 {
         let covered = self.new.radius_covers(self.old);
         self.old.shared(old).filter(|_| covered).map_or(old, |shared| self.new.guarantee_with(shared))

@@ -1,16 +1,17 @@
 //! One user: decides, learns, is asked. Everything that happens to a user is an [`Event`].
 //!
-//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins), `late` (decisions that
-//! wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who change), `trial` (what coins show) and `assess`,
-//! `promote`, `explain`; `site`, `elsewhere` and `merge` (one user at several places); `migrate`
-//! (one user under several catalogs).
+//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins),
+//! `late` (decisions that wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who
+//! change), `trial` (what coins show) and `assess`, `promote`, `explain`; `site`, `elsewhere` and `merge`
+//! (one user at several places); `migrate` (one user under several catalogs).
 
+mod admit;
 mod assess;
 mod command;
 mod decide;
-mod elsewhere;
 mod error;
 mod event;
+mod evidence;
 mod explain;
 mod fade;
 mod fixed3;
@@ -21,23 +22,25 @@ mod learn;
 mod learner;
 #[cfg(feature = "migrate")]
 mod migrate;
+mod optimism;
 mod probe;
 mod promote;
 mod promotion;
 mod propensity;
+mod propose;
+mod remote;
 mod request;
+mod scores;
 mod site;
 mod step;
 mod surprise;
-
 mod trial;
 pub mod typed;
 mod unlearn;
 mod user_rule;
 
 pub use assess::{Assessment, Comparison, Gap, Verdict};
-pub use command::{Command, Scores};
-pub use elsewhere::{RemoteChange, RemoteEvent};
+pub use command::Command;
 pub use error::UserError;
 pub use event::{Decision, DecisionId, Event, Observation, ParseDecisionIdError};
 pub use explain::{Explanation, Share, Source};
@@ -53,7 +56,9 @@ pub use migrate::{MigrateError, Migrated, Migration};
 pub use probe::{Probe, ProbeOutcome, ProbeOutcomes, Probes};
 pub use promote::is_promotion_check_due;
 pub use promotion::{Certifier, Promotion, Standing};
+pub use remote::{RemoteChange, RemoteEvent};
 pub use request::Request;
+pub use scores::Scores;
 pub use site::MAX_SITES;
 pub use step::Step;
 #[cfg(feature = "record")]
@@ -67,14 +72,15 @@ pub(crate) use user_rule::{code_of, is_user_rule};
 
 use crate::catalog::score::Scalar;
 use crate::policy::Policy;
-use crate::posterior::{Posterior, PosteriorError};
+use crate::posterior::Posterior;
 
 /// One user of a policy.
 ///
-/// A [`User`] joins what is known ([`Learner`]), how it is used ([`Policy`]) and scratch ([`Workspace`](crate::Workspace)), and has
-/// all the verbs. There are two ways to use it. Those who store nothing call [`decide`](User::decide) and
-/// [`feedback`](User::feedback). Those who store turn a [`Command`] into the events it takes, in the one order of the method,
-/// and write each before it is applied: what is acknowledged is durable, and what fails has changed nothing.
+/// A [`User`] joins what is known ([`Learner`]), how it is used ([`Policy`]) and scratch
+/// ([`Workspace`](crate::Workspace)), and has all the verbs. There are two ways to use it. Those who store
+/// nothing call [`decide`](User::decide) and [`feedback`](User::feedback). Those who store turn a [`Command`]
+/// into the events it takes, in the one order of the method, and write each before it is applied: what is
+/// acknowledged is durable, and what fails has changed nothing.
 ///
 /// ```
 /// use fable_core::catalog::TAU2;
@@ -99,7 +105,8 @@ use crate::posterior::{Posterior, PosteriorError};
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 ///
-/// Replay is [`check`](User::check) and [`apply`](Step::apply) alone: the same events in the same order give the same bits.
+/// Replay is [`check`](User::check) and [`apply`](Step::apply) alone: the same events in the same order give
+/// the same bits.
 #[derive(Debug)]
 pub struct User<'u, T> {
     pub(crate) policy: &'u Policy<'u, T>,
@@ -128,14 +135,14 @@ impl<'u, T: Scalar> User<'u, T> {
     /// The posterior, to be looked at.
     #[must_use]
     pub fn posterior(&self) -> Posterior<T, &[T]> {
-        Posterior::of(self.memory.state.arrow, self.memory.state.log_det_ratio, self.memory.storage)
+        Posterior::from_parts(self.memory.state.layout, self.memory.state.log_det_ratio, self.memory.storage)
     }
 
     /// Scratch, for questions to the [posterior](Self::posterior), with it.
     #[must_use]
     pub fn posterior_and_scratch(&mut self) -> (Posterior<T, &[T]>, &mut [T]) {
-        let State { arrow, log_det_ratio, .. } = *self.memory.state;
-        (Posterior::of(arrow, log_det_ratio, self.memory.storage), self.workspace)
+        let State { layout, log_det_ratio, .. } = *self.memory.state;
+        (Posterior::from_parts(layout, log_det_ratio, self.memory.storage), self.workspace)
     }
 
     /// The promoted preferences in the order of their promotion.
@@ -156,13 +163,8 @@ impl<'u, T: Scalar> User<'u, T> {
         DecisionId {
             user: self.memory.state.user,
             incarnation: self.memory.state.incarnation,
-            site: self.place(),
+            site: self.site(),
             round,
         }
-    }
-
-    /// Refuses a user that is vacant, as after a load that was given up.
-    fn admit(&self) -> Result<(), UserError> {
-        if self.state().is_empty() { Err(UserError::Posterior(PosteriorError::NotStarted)) } else { Ok(()) }
     }
 }

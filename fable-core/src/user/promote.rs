@@ -1,14 +1,15 @@
 //! Promotion: what the assessments say becomes an event, and the event an entry of the profile.
 //!
-//! **When.** A reward is what can make a preference certain, so the look follows a reward: a [command](super::Command) that
-//! learns one (`feedback`, `observe`) goes on with what the coins of its decision have made certain, and with everything else that
-//! is due when the count of learned rewards is at a [look](is_promotion_check_due); a command `promote` looks at once. This is the one rule, for
-//! hosts, devices and pages; reading a profile writes nothing. A look costs one forward solve per declared contrast, so looks thin
-//! out as rewards come in: what the ellipsoid knows waits at most half as many rewards again. Coins cost nothing to look at, and
-//! are looked at with every reward of theirs.
+//! **When.** A reward is what can make a preference certain, so the look follows a reward: a
+//! [command](super::Command) that learns one (`feedback`, `observe`) goes on with what the coins of its
+//! decision have made certain, and with everything else that is due when the count of learned rewards is at a
+//! [look](is_promotion_check_due); a command `promote` looks at once. This is the one rule, for hosts,
+//! devices and pages; reading a profile writes nothing. A look costs one forward solve per declared contrast,
+//! so looks thin out as rewards come in: what the ellipsoid knows waits at most half as many rewards again.
+//! Coins cost nothing to look at, and are looked at with every reward of theirs.
 //!
-//! **Which.** Where coins have certified a contrast they decide, and the ellipsoid is not asked: it is about another question, and
-//! needs assumptions.
+//! **Which.** Where coins have certified a contrast they decide, and the ellipsoid is not asked: it is about
+//! another question, and needs assumptions.
 
 use super::assess::{Comparison, Verdict};
 use super::promotion::{Certifier, Promotion, Standing};
@@ -18,8 +19,8 @@ use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet};
 use core::fmt;
 
-/// Whether promotions are looked for after so many learned rewards: at every 16th up to 64, then twice until the count has
-/// doubled.
+/// Whether promotions are looked for after so many learned rewards: at every 16th up to 64, then twice until
+/// the count has doubled.
 ///
 /// ```
 /// use fable_core::preference::is_promotion_check_due;
@@ -36,7 +37,8 @@ pub const fn is_promotion_check_due(observations: u32) -> bool {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The event that promotes the first of some declared contrasts that is decided now; false when there is none.
+    /// The event that promotes the first of some declared contrasts that is decided now; false when there is
+    /// none.
     #[inline(never)]
     pub(super) fn propose_promotion(
         &mut self,
@@ -51,8 +53,9 @@ impl<T: Scalar> User<'_, T> {
         Ok(promotion.is_some())
     }
 
-    /// The promotion of the first of some declared contrasts that is decided now and not in the profile with this verdict.
-    /// `None` when there is none, or no room for it: a profile with room for every declared contrast never fills up.
+    /// The promotion of the first of some declared contrasts that is decided now and not in the profile with
+    /// this verdict. `None` when there is none, or no room for it: a profile with room for every declared
+    /// contrast never fills up.
     #[inline(never)]
     fn next_promotion(&mut self, contrasts: &ContrastSet, time: u32) -> Result<Option<Promotion>, UserError> {
         if !cfg!(feature = "promote") {
@@ -73,7 +76,7 @@ impl<T: Scalar> User<'_, T> {
                     && (known.by == by || !certified)
             };
             if promotion.verdict != Verdict::Open
-                && self.has_room(contrast)
+                && self.has_capacity(contrast)
                 && !self.memory.profile.iter().any(known)
             {
                 return Ok(Some(promotion));
@@ -92,8 +95,8 @@ impl<T: Scalar> User<'_, T> {
         self.promote_all(&ContrastSet::FULL, time)
     }
 
-    /// The declared contrasts that are looked at after a learned reward: all of them at a [look](is_promotion_check_due), otherwise those whose
-    /// coin it was the reward of.
+    /// The declared contrasts that are looked at after a learned reward: all of them at a
+    /// [look](is_promotion_check_due), otherwise those whose coin it was the reward of.
     pub(super) fn contrasts_to_check(&self, round: Option<u32>) -> ContrastSet {
         if is_promotion_check_due(self.state().observations) {
             ContrastSet::FULL
@@ -129,8 +132,9 @@ impl<T: Scalar> User<'_, T> {
         Ok(promotion.assessed(&self.assess(&comparison)?))
     }
 
-    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces. Those made without the
-    /// guarantee (not `valid`) are left out; a host that wants them too walks the [`profile`](Self::profile) itself.
+    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces. Those made
+    /// without the guarantee (not `valid`) are left out; a host that wants them too walks the
+    /// [`profile`](Self::profile) itself.
     ///
     /// # Errors
     /// As for [`assess`](Self::assess), and [`UserError::Text`] when the writer refuses.
@@ -191,8 +195,9 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// A recorded promotion under the settings that the learner was started with is what the state says, bit for bit. One
-    /// that was made under others, or after the guarantee had ended, has to make sense in itself.
+    /// A recorded promotion under the settings that the learner was started with is what the state says, bit
+    /// for bit. One that was made under others, or after the guarantee had ended, has to make sense in
+    /// itself.
     #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "promote"))?;
@@ -207,7 +212,8 @@ impl<T: Scalar> User<'_, T> {
             Verdict::Open => false,
         };
         let now = self.promotion(promotion.contrast, promotion.by, promotion.time)?;
-        // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded to `f32`.
+        // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded
+        // to `f32`.
         let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
         let scale = f64::from(upper - lower)
             + f64::from(now.upper - now.lower)
@@ -220,10 +226,11 @@ impl<T: Scalar> User<'_, T> {
         if !true_then || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);
         }
-        if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+        if self.has_capacity(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
-    /// The same for a certificate: the coins are those of the state, and one made under another alpha has at least won something.
+    /// The same for a certificate: the coins are those of the state, and one made under another alpha has at
+    /// least won something.
     fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "probes"))?;
         let now = self.promotion(promotion.contrast, promotion.by, promotion.time)?;
@@ -240,17 +247,17 @@ impl<T: Scalar> User<'_, T> {
         if !(won && ordered && counted) || (strict && now != *promotion) {
             return Err(UserError::NotPromoted);
         }
-        if self.has_room(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+        if self.has_capacity(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
-    pub(super) fn has_room(&self, contrast: u8) -> bool {
+    pub(super) fn has_capacity(&self, contrast: u8) -> bool {
         !self.memory.profile.is_full() || self.memory.profile.iter().any(|known| known.contrast == contrast)
     }
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its contrast. There is room, as
-    /// was checked.
+    /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its
+    /// contrast. There is room, as was checked.
     pub(super) fn enlist(&mut self, promotion: &Promotion) {
         // Neighbours change places: nothing else in an image moves memory over itself, which takes 1.3 KB.
         if let Some(known) = self.profile.iter().position(|known| known.contrast == promotion.contrast) {

@@ -1,9 +1,11 @@
-//! The profile: a bounded list of promoted preferences, each with its provenance, and the sentences a host's prompt gets.
+//! The profile: a bounded list of promoted preferences, each with its provenance, and the sentences a host's
+//! prompt gets.
 //!
-//! A declared contrast is promoted when its coins or its [`Assessment`] say so; the learner then remembers which of the two, when, on
-//! what interval and on how much evidence. Later it stands, is `doubtful` (its interval covers zero again) or `revoked` (its
-//! interval lies on the other side, or its certificate was withdrawn; promoting that side replaces it). Promotion changes what an
-//! assistant is told, never the posterior.
+//! A declared contrast is promoted when its coins or its [`Assessment`] say so; the learner then remembers
+//! which of the two, when, on what interval and on how much evidence. Later it stands, is `doubtful` (its
+//! interval covers zero again) or `revoked` (its interval lies on the other side, or its certificate was
+//! withdrawn; promoting that side replaces it). Promotion changes what an assistant is told, never the
+//! posterior.
 //!
 //! ```
 //! use fable_core::catalog::rubric::Level::{Five, One, Three};
@@ -56,7 +58,8 @@ pub struct Promotion {
     /// Evidence by then: rewards that bear on it, or coins.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
-    /// Lower end of the interval then: of the residual difference, or of the average difference over the coins.
+    /// Lower end of the interval then: of the residual difference, or of the average difference over the
+    /// coins.
     pub lower: f32,
     /// Upper end of the interval then.
     pub upper: f32,
@@ -67,7 +70,8 @@ pub struct Promotion {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Certifier {
-    /// The paper's rule: an [interval](super::Assessment) of the model, of what the user likes better than was known before.
+    /// The paper's rule: an [interval](super::Assessment) of the model, of what the user likes better than
+    /// was known before.
     Ellipsoid,
     /// Fair coins: a [trial](super::Trial), of what the user reports in all. It needs no model.
     Probes,
@@ -106,9 +110,9 @@ impl Promotion {
     /// Only what the writer returns; a contrast that the catalog does not have writes nothing.
     pub fn write_sentence(&self, catalog: &Catalog<'_>, out: &mut impl fmt::Write) -> fmt::Result {
         let Some(contrast) = catalog.contrasts().get(usize::from(self.contrast)) else { return Ok(()) };
-        let (own, better, worse) = match self.verdict {
-            Verdict::For => (contrast.positive, contrast.prefer, contrast.over),
-            Verdict::Against => (contrast.negative, contrast.over, contrast.prefer),
+        let own = match self.verdict {
+            Verdict::For => contrast.positive,
+            Verdict::Against => contrast.negative,
             Verdict::Open => return Ok(()),
         };
         if !own.is_empty() {
@@ -122,7 +126,10 @@ impl Promotion {
         let (index, component) = component;
         let value =
             |values: &[u8]| values.get(index).and_then(|value| component.values.get(usize::from(*value)));
-        let (Some(better), Some(worse)) = (value(better), value(worse)) else { return Ok(()) };
+        let (Some(prefer), Some(over)) = (value(contrast.prefer), value(contrast.over)) else {
+            return Ok(());
+        };
+        let (better, worse) = if self.verdict == Verdict::For { (prefer, over) } else { (over, prefer) };
         let task = contrast.task.and_then(|task| catalog.definition().tasks.get(usize::from(task)));
         if let Some(task) = task {
             write!(out, "For {task} the user prefers ")?;

@@ -1,20 +1,21 @@
 //! How probable each action is in the next round, for logs that other policies are to be judged by.
 
-use super::decide::{Drawn, Outlook};
+use super::decide::{Choice, ScoreBy};
 use super::{Request, User, UserError};
 use crate::catalog::{Action, score::Scalar};
 use crate::numbers::Purpose;
 use crate::posterior::PosteriorError;
 
 impl<T: Scalar> User<'_, T> {
-    /// The probability of each action in the next round; 0 for an infeasible one. Nothing changes by asking, the next decision's
-    /// draw included.
+    /// The probability of each action in the next round; 0 for an infeasible one. Nothing changes by asking,
+    /// the next decision's draw included.
     ///
-    /// Under [`Optimistic`](crate::Exploration::Optimistic) chance is in the coins of [probes](crate::Settings::probe) alone, and the
-    /// probabilities are exact: for each component that can be probed, 1 - rho / 2 for the value that the rule chose and rho / 2 for
-    /// the other one. `draws` does not matter then. Without probes one action has 1, and a log of such rounds cannot tell
-    /// what another policy would have earned. Other rules are estimated from `draws` draws of their own: (n + 1) / (draws + feasible)
-    /// before the coins.
+    /// Under [`Optimistic`](crate::Exploration::Optimistic) chance is in the coins of
+    /// [probes](crate::Settings::probe) alone, and the probabilities are exact: for each component that can
+    /// be probed, 1 - rho / 2 for the value that the rule chose and rho / 2 for the other one. `draws` does
+    /// not matter then. Without probes one action has 1, and a log of such rounds cannot tell what another
+    /// policy would have earned. Other rules are estimated from `draws` draws of their own: (n + 1) /
+    /// (draws + feasible) before the coins.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide), and for an `out` that does not have one number per action.
@@ -43,8 +44,8 @@ impl<T: Scalar> User<'_, T> {
         let left = self.narrow(request)?;
         let request = &Request { feasible: &left, ..*request };
         let round = self.next_round()?;
-        if let Outlook::Bonus(scale) = self.exploring(round, Purpose::Decision) {
-            let (action, _) = self.best(request, Outlook::Bonus(scale))?;
+        if let ScoreBy::Optimism { nu } = self.score_by(round, Purpose::Decision) {
+            let (action, _) = self.best(request, ScoreBy::Optimism { nu })?;
             return self.spread_all(request, action, round, out);
         }
         self.estimate_propensities(request, round, draws, out)
@@ -54,14 +55,14 @@ impl<T: Scalar> User<'_, T> {
     pub(super) fn propensities_of(
         &mut self,
         request: &Request<'_>,
-        drawn: &Drawn<T>,
+        choice: &Choice<T>,
         draws: u32,
         out: &mut [f64],
     ) -> Result<(), UserError> {
-        if let Outlook::Bonus(_) = self.exploring(drawn.round, Purpose::Decision) {
-            return self.spread_all(request, drawn.best, drawn.round, out);
+        if let ScoreBy::Optimism { .. } = self.score_by(choice.round, Purpose::Decision) {
+            return self.spread_all(request, choice.best, choice.round, out);
         }
-        self.estimate_propensities(request, drawn.round, draws, out)
+        self.estimate_propensities(request, choice.round, draws, out)
     }
 
     /// All of the probability is in what coins make of one choice.
@@ -83,7 +84,7 @@ impl<T: Scalar> User<'_, T> {
         draws: u32,
         out: &mut [f64],
     ) -> Result<(), UserError> {
-        if self.probes() {
+        if self.can_probe() {
             self.find_means(request)?;
         }
         let total = f64::from(draws) + u32::try_from(request.feasible.len()).map_or(0.0, f64::from);
@@ -91,7 +92,7 @@ impl<T: Scalar> User<'_, T> {
             *slot = if request.feasible.set().contains(action) { 1.0 / total } else { 0.0 };
         }
         for draw in 0..draws {
-            let outlook = self.exploring(round, Purpose::Propensity(draw));
+            let outlook = self.score_by(round, Purpose::Propensity(draw));
             let (action, _) = self.best(request, outlook)?;
             self.spread(request, action, round, 1.0 / total, out)?;
         }

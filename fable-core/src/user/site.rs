@@ -1,21 +1,24 @@
 //! Places: one user who is decided for at several of them.
 //!
-//! Every place has a number of its own, [`Settings::site`](crate::Settings::site), which is part of decision ids and draws.
-//! It is recorded with the first decision of an incarnation ([`Event::Site`](super::Event::Site)) and fixed from then on; place
-//! 0 is not recorded, so that a life at one place is what it would be without any of this. What happened elsewhere comes as events
-//! that are complete in themselves, and the state remembers how much of each place it knows: nothing counts twice, and a
-//! gap is noticed.
+//! Every place has a number of its own, [`Settings::site`](crate::Settings::site), which is part of decision
+//! ids and draws. It is recorded with the first decision of an incarnation
+//! ([`Event::Site`](super::Event::Site)) and fixed from then on; place 0 is not recorded, so that a life at
+//! one place is what it would be without any of this. What happened elsewhere comes as events that are
+//! complete in themselves, and the state remembers how much of each place it knows: nothing counts twice, and
+//! a gap is noticed.
 
 use super::{Event, State, User};
 use crate::catalog::score::Scalar;
 
-/// Other places that a user can be merged from. Builds without `alloc` refuse to merge: hosts merge the journals of devices.
+/// Other places that a user can be merged from. Builds without `alloc` refuse to merge: hosts merge the
+/// journals of devices.
 pub const MAX_SITES: usize = 8;
 
 /// How much of what happened at other places is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// Number of a place and how many of its events are known, in the order of numbers; none are known of an empty entry.
+    /// Number of a place and how many of its events are known, in the order of numbers; none are known of an
+    /// empty entry.
     entries: [(u32, u32); MAX_SITES],
 }
 
@@ -50,7 +53,8 @@ impl State {
         self.site
     }
 
-    /// What has happened here in this incarnation: events, not counting [`Site`](super::Event::Site) and what was merged.
+    /// What has happened here in this incarnation: events, not counting [`Site`](super::Event::Site) and what
+    /// was merged.
     #[must_use]
     pub const fn events(&self) -> u32 {
         self.events
@@ -76,14 +80,15 @@ impl State {
 impl<T: Scalar> User<'_, T> {
     /// The place that decides: the recorded one, or before the first decision that of the settings.
     #[must_use]
-    pub fn place(&self) -> u32 {
+    pub fn site(&self) -> u32 {
         let State { site, round, .. } = *self.memory.state;
         if site == 0 && round == 0 { self.policy.settings().site } else { site }
     }
 
-    /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is not yet.
+    /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is
+    /// not yet.
     #[must_use]
-    pub fn placing(&self) -> Option<Event> {
-        (self.state().site() != self.place()).then(|| Event::Site { site: self.place() })
+    pub fn site_event(&self) -> Option<Event> {
+        (self.state().site() != self.site()).then(|| Event::Site { site: self.site() })
     }
 }

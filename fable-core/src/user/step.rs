@@ -1,90 +1,87 @@
 //! The gate to the state: every event is checked, and a checked event can only be applied.
 
 use super::fade::Fade;
-use super::late::{Due, Pending, Wait, slot_mut};
-use super::learn::{Lesson, Waiting, expire};
-use super::probe::Probe;
-use super::{Event, Memory, Promotion, State, User, UserError};
-use crate::catalog::{Action, ActionSet, Catalog, Context, ContrastSet, Feasible, score::Scalar};
+use super::late::{Due, Entry, Expiring, Unrewarded};
+use super::learn::Lesson;
+use super::{Event, Memory, Promotion, RemoteEvent, State, User, UserError};
+use crate::catalog::{ActionSet, Catalog, Feasible, score::Scalar};
 use crate::numbers::{MAX_BASELINE, within};
 use crate::policy::Policy;
 use crate::posterior::Update;
 
-/// An event that fits the user it borrows; nothing can come between the check and [`apply`](Self::apply), and nothing about
-/// applying can fail.
+/// An event that fits the user it borrows. Nothing can come between the check and [`apply`](Self::apply), and
+/// applying cannot fail.
 #[derive(Debug)]
 #[must_use = "nothing has happened before it is applied"]
 pub struct Step<'s, T> {
     event: &'s Event,
     effect: Effect<'s, T>,
-    /// Events of the command that were applied.
+    /// The count of applied events of the command that proposed the event.
     applied: Option<&'s mut u32>,
 }
 
-/// What an event does, in its place.
+/// The effect of an event, with the memory that it changes.
 #[derive(Debug)]
 enum Effect<'s, T> {
-    Permit(&'s mut State, &'s ActionSet),
-    Enter {
-        memory: Memory<'s, T>,
-        catalog: &'s Catalog<'s>,
-        context: &'s Context,
-        baseline: T,
-        round: u32,
-        time: u32,
-        action: Action,
-        coins: &'s [Probe],
-    },
+    Permit { state: &'s mut State, set: &'s ActionSet },
+    Enter { memory: Memory<'s, T>, catalog: &'s Catalog<'s>, entry: Entry<'s, T> },
     Learn(Lesson<'s, T>),
-    Expire(Waiting<'s, T>),
+    Expire(Unrewarded<'s, T>),
     Fade(Fade<'s, T>),
-    Promote(Memory<'s, T>, &'s Catalog<'s>, &'s Promotion),
-    Forget(Memory<'s, T>, &'s Policy<'s, T>, u32),
-    Place(&'s mut State, u32),
-    UserRule(Memory<'s, T>, u32, bool),
-    Remote(Memory<'s, T>, &'s Catalog<'s>, &'s super::RemoteEvent),
-    Nothing(&'s mut State),
+    Promote { memory: Memory<'s, T>, catalog: &'s Catalog<'s>, promotion: &'s Promotion },
+    Forget { memory: Memory<'s, T>, policy: &'s Policy<'s, T>, guarantee_fingerprint: u32 },
+    Site { state: &'s mut State, site: u32 },
+    UserRule { memory: Memory<'s, T>, code: u32, stands: bool },
+    Remote { memory: Memory<'s, T>, catalog: &'s Catalog<'s>, event: &'s RemoteEvent },
+    Count(&'s mut State),
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Validates an event against the present state. Nothing changes until the result is [applied](Step::apply).
+    /// Checks an event against the present state. Nothing changes until the result is [applied](Step::apply).
     ///
     /// # Errors
     /// Each fault has its own [`UserError`].
     pub fn check<'s>(&'s mut self, event: &'s Event) -> Result<Step<'s, T>, UserError> {
         self.admit()?;
+        let catalog = self.policy.catalog();
         let effect = match event {
             Event::Permissions(set) => {
-                Feasible::from_set(self.policy.catalog(), *set).map_err(UserError::Feasible)?;
-                Effect::Permit(self.memory.state, set)
+                Feasible::from_set(catalog, *set).map_err(UserError::Feasible)?;
+                Effect::Permit { state: self.memory.state, set }
             }
             Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(UserError::Unsupported),
             Event::Onboarding(statement) => {
                 self.admit_on()?;
                 if statement.precision == 0.0 {
                     self.admit_statement(statement)?;
-                    Effect::Nothing(self.memory.state)
+                    Effect::Count(self.memory.state)
                 } else {
-                    Effect::Learn(self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?) // it has weight
+                    // A statement of another precision is learned.
+                    Effect::Learn(self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?)
                 }
             }
-            Event::Decision { round, action, baseline, context, time, coins } => {
+            Event::Decision { round, action, baseline, context, time, coins: probes } => {
                 self.admit_action(context, *action)?;
                 if *round != self.next_round()? {
                     return Err(UserError::OutOfOrder);
                 }
                 self.admit_on()?;
-                let catalog = self.policy.catalog();
                 if !self.state().permissions.contains(*action) || catalog.forbids(context, *action) {
                     return Err(UserError::Forbidden);
                 }
                 if !within(*baseline, MAX_BASELINE) {
                     return Err(UserError::Baseline);
                 }
-                self.admit_coins(&self.state().permissions, context, *action, coins)?;
-                let baseline = T::from_f64(*baseline);
-                let (round, time, action, memory) = (*round, *time, *action, self.memory.reborrow());
-                Effect::Enter { memory, catalog, context, baseline, round, time, action, coins }
+                self.admit_probes(&self.state().permissions, context, *action, probes)?;
+                let entry = Entry {
+                    context,
+                    baseline: T::from_f64(*baseline),
+                    round: *round,
+                    time: *time,
+                    action: *action,
+                    probes,
+                };
+                Effect::Enter { memory: self.memory.reborrow(), catalog, entry }
             }
             Event::Feedback { round, reward, weight } => {
                 Effect::Learn(self.feedback_lesson(*round, *reward, *weight)?)
@@ -94,7 +91,7 @@ impl<T: Scalar> User<'_, T> {
             Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported),
             Event::Unlearn { observation, imputed, kept, probed } => {
                 self.admit_unlearning(observation, *imputed, *kept)?;
-                if !probed.is_below(self.policy.catalog().contrasts().len()) {
+                if !probed.is_below(catalog.contrasts().len()) {
                     return Err(UserError::Probe);
                 }
                 Effect::Learn(self.unlearning_lesson(observation, *imputed, *kept, *probed)?)
@@ -102,19 +99,20 @@ impl<T: Scalar> User<'_, T> {
             Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(UserError::Unsupported),
             Event::Fade { keep } => Effect::Fade(self.fading(*keep)?),
             Event::Expiry { round, imputed } => {
-                match self.expiry_lesson(Due { round: *round, imputed: *imputed })? {
-                    Ok(lesson) => Effect::Learn(lesson),
-                    Err(waiting) => Effect::Expire(waiting),
+                match self.expiring(Due { round: *round, imputed: *imputed })? {
+                    Expiring::Imputed(lesson) => Effect::Learn(lesson),
+                    Expiring::Unrewarded(decision) => Effect::Expire(decision),
                 }
             }
             Event::Promotion(_) if !cfg!(feature = "promote") => return Err(UserError::Unsupported),
             Event::Promotion(promotion) => {
                 self.admit_promotion(promotion)?;
-                Effect::Promote(self.memory.reborrow(), self.policy.catalog(), promotion)
+                Effect::Promote { memory: self.memory.reborrow(), catalog, promotion }
             }
             Event::Forget { guarantee_fingerprint } => {
                 self.state().incarnation.checked_add(1).ok_or(UserError::Exhausted)?;
-                Effect::Forget(self.memory.reborrow(), self.policy, *guarantee_fingerprint)
+                let (memory, policy) = (self.memory.reborrow(), self.policy);
+                Effect::Forget { memory, policy, guarantee_fingerprint: *guarantee_fingerprint }
             }
             Event::Site { site } => {
                 if *site == 0 || self.state().round > 0 || self.state().site != 0 {
@@ -123,19 +121,19 @@ impl<T: Scalar> User<'_, T> {
                 if self.state().known_of(*site) > 0 {
                     return Err(UserError::OwnSite);
                 }
-                Effect::Place(self.memory.state, *site)
+                Effect::Site { state: self.memory.state, site: *site }
             }
             Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(UserError::Unsupported),
             Event::UserRule { code, stands } => {
                 self.admit_user_rule(*code, *stands)?;
-                Effect::UserRule(self.memory.reborrow(), *code, *stands)
+                Effect::UserRule { memory: self.memory.reborrow(), code: *code, stands: *stands }
             }
             Event::Remote(_) if !cfg!(feature = "alloc") => return Err(UserError::Unsupported),
-            Event::Remote(elsewhere) => {
-                if self.admit_elsewhere(elsewhere)? {
-                    Effect::Learn(self.told_lesson(elsewhere)?)
+            Event::Remote(event) => {
+                if self.admit_remote(event)? {
+                    Effect::Learn(self.remote_lesson(event)?)
                 } else {
-                    Effect::Remote(self.memory.reborrow(), self.policy.catalog(), elsewhere)
+                    Effect::Remote { memory: self.memory.reborrow(), catalog, event }
                 }
             }
         };
@@ -144,8 +142,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<'s, T: Scalar> Step<'s, T> {
-    /// The same as part of a command.
-    pub(super) fn of(mut self, applied: &'s mut u32) -> Self {
+    /// Counts the event in `applied` when it is applied.
+    pub(super) fn counted_in(mut self, applied: &'s mut u32) -> Self {
         self.applied = Some(applied);
         self
     }
@@ -156,49 +154,33 @@ impl<'s, T: Scalar> Step<'s, T> {
         self.event
     }
 
-    /// Applies the event. What was learned is returned for events that learn.
+    /// Applies the event. An event that learns returns its update.
     pub fn apply(self) -> Option<Update<T>> {
         if let Some(applied) = self.applied {
             *applied = applied.saturating_add(1);
         }
         match self.effect {
             Effect::Learn(lesson) => return Some(lesson.learn()),
-            Effect::Permit(state, set) => state.permit(set),
-            Effect::Enter { mut memory, catalog, context, baseline, round, time, action, coins } => {
-                memory.state.round = round;
-                memory.state.count();
-                let probed = cfg!(feature = "probes");
-                let coins = if probed { memory.enter_coins(catalog, coins) } else { ContrastSet::EMPTY };
-                if let Some(slot) = slot_mut(memory.pending, round) {
-                    *slot = Pending {
-                        context: *context,
-                        baseline,
-                        round,
-                        time,
-                        action,
-                        wait: Wait::Waiting,
-                        coins,
-                    };
-                }
-            }
-            Effect::Expire((state, pending)) => expire(state, pending),
+            Effect::Permit { state, set } => state.permit(set),
+            Effect::Enter { mut memory, catalog, entry } => memory.enter(catalog, &entry),
+            Effect::Expire(decision) => decision.expire(),
             Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
-            Effect::Promote(mut memory, catalog, promotion) if cfg!(feature = "promote") => {
+            Effect::Promote { mut memory, catalog, promotion } if cfg!(feature = "promote") => {
                 memory.promote(catalog, promotion)
             }
-            Effect::Forget(mut memory, policy, guarantee_fingerprint) => {
+            Effect::Forget { mut memory, policy, guarantee_fingerprint } => {
                 memory.forget(policy, guarantee_fingerprint)
             }
-            Effect::Place(state, site) => state.site = site,
-            Effect::UserRule(mut memory, code, stands) if cfg!(feature = "rules") => {
+            Effect::Site { state, site } => state.site = site,
+            Effect::UserRule { mut memory, code, stands } if cfg!(feature = "rules") => {
                 memory.set_user_rule(code, stands)
             }
-            Effect::Remote(memory, catalog, elsewhere) if cfg!(feature = "alloc") => {
-                memory.note(catalog, elsewhere)
+            Effect::Remote { memory, catalog, event } if cfg!(feature = "alloc") => {
+                memory.note_remote(catalog, event)
             }
-            // Without their feature there are none.
-            Effect::Fade(_) | Effect::Promote(..) | Effect::UserRule(..) | Effect::Remote(..) => {}
-            Effect::Nothing(state) => state.count(),
+            // Builds without the feature have no such event.
+            Effect::Fade(_) | Effect::Promote { .. } | Effect::UserRule { .. } | Effect::Remote { .. } => {}
+            Effect::Count(state) => state.count(),
         }
         None
     }

@@ -1,18 +1,23 @@
-//! How much rewards surprise: what the scale of exploration is learned from, and what notices that a user has changed.
+//! How much rewards surprise: what the scale of exploration is learned from, and what notices that a user has
+//! changed.
 //!
-//! A reward is predicted with mean phi.mu and variance v = sigma^2 + phi.Sigma.phi; e is what it differs by, and e^2 / v is 1 on
-//! average if the model is right. **The scale** is s^2 = max(1, (a + q / 2) / (a + n / 2)) with q the sum of e^2 / v over n rewards and
-//! a = [`TRUST`], so that it takes about 16 rewards to count as much as the settings do: rewards of +1 and -1, which scatter more
-//! than the settings say, are explored more widely before one of them decides, and graded ones are not. It is at least
-//! 1, because a user who surprises less than expected is no reason to stop exploring. q is what is left of the squares
-//! of all rewards after fitting them, whatever their order, so a reward that is taken back leaves it as if it had never come. n
-//! is what the counts of evidence add up to. Statements and imputed rewards surprise nobody: they are not counted.
+//! A reward is predicted with mean phi.mu and variance v = sigma^2 + phi.Sigma.phi; e is what it differs by,
+//! and e^2 / v is 1 on average if the model is right. **The scale** is s^2 = max(1, (a + q / 2) / (a + n /
+//! 2)) with q the sum of e^2 / v over n rewards and a = [`TRUST`], so that it takes about 16 rewards to count
+//! as much as the settings do: rewards of +1 and -1, which scatter more than the settings say, are explored
+//! more widely before one of them decides, and graded ones are not. It is at least 1, because a user who
+//! surprises less than expected is no reason to stop exploring. q is what is left of the squares of all
+//! rewards after fitting them, whatever their order, so a reward that is taken back leaves it as if it had
+//! never come. n is what the counts of evidence add up to. Statements and imputed rewards surprise nobody:
+//! they are not counted.
 //!
-//! **A change** shows as disappointment: what was the best action until now is suddenly rewarded less than predicted. With a scale
-//! that follows faster, a = [`HASTE`], and x = -e / (s sqrt(v)) the evidence M <- max(M, 1) exp(x - 1/2) multiplies as long as it goes on, and at 1,000 the change is
-//! noticed and M starts again at 1. As long as a user stays the same and the noise of rewards is no wider than a normal one of
-//! variance s^2 v, M stays under a Shiryaev-Roberts martingale, so that there are at least 1,000 rewards from one false alarm
-//! to the next on average. The first [`SETTLING`] rewards raise none: the scale has to be found first.
+//! **A change** shows as disappointment: what was the best action until now is suddenly rewarded less than
+//! predicted. With a scale that follows faster, a = [`HASTE`], and x = -e / (s sqrt(v)) the evidence M <-
+//! max(M, 1) exp(x - 1/2) multiplies as long as it goes on, and at 1,000 the change is noticed and M starts
+//! again at 1. As long as a user stays the same and the noise of rewards is no wider than a normal one of
+//! variance s^2 v, M stays under a Shiryaev-Roberts martingale, so that there are at least 1,000 rewards from
+//! one false alarm to the next on average. The first [`SETTLING`] rewards raise none: the scale has to be
+//! found first.
 
 use super::State;
 use crate::numbers::Number;

@@ -1,30 +1,36 @@
-//! What fair coins have shown about a declared contrast: a test by betting, an interval, and an eye on what was certified.
+//! What fair coins have shown about a declared contrast: a test by betting, an interval, and an eye on what
+//! was certified.
 //!
-//! A [coin](super::probe) decides whether a round plays the value that the contrast prefers (C = 1) or the other one, everything
-//! else being the same. m is what was expected before the coin fell, r the reward. Then
+//! A [coin](super::probe) decides whether a round plays the value that the contrast prefers (C = 1) or the
+//! other one, everything else being the same. m is what was expected before the coin fell, r the reward. Then
 //!
-//! Z = (2C - 1)(r - m), |Z| <= B = 1 + |m|, and E[Z | past] is half the difference of what this user reports to the two,
+//! Z = (2C - 1)(r - m), |Z| <= B = 1 + |m|, and E[Z | past] is half the difference of what this user reports
+//! to the two,
 //!
-//! costs and all. That needs no model and no assumption about noise, only rewards in [-1, 1]. The ellipsoid of
-//! [`assess`](super::User::assess) is about the residual instead: what the user likes better than was known before.
+//! costs and all. That needs no model and no assumption about noise, only rewards in [-1, 1]. The ellipsoid
+//! of [`assess`](super::User::assess) is about the residual instead: what the user likes better than was
+//! known before.
 //!
-//! **The test.** For each direction a wealth, K+- = mean over c of prod (1 +- c Z / B) with c in {1/16, 1/8, 1/4, 1/2, 7/8}. If there
-//! is no difference, or one the other way, a wealth is 1 on average at any time, so that it ever reaches x with probability 1/x at
-//! most (Ville). At [`Policy::needed`](crate::Policy::needed) = 2 M / alpha_p the contrast is certified: two directions, M
-//! declared contrasts, alpha_p half of alpha.
+//! **The test.** For each direction a wealth, K+- = mean over c of prod (1 +- c Z / B) with c in {1/16, 1/8,
+//! 1/4, 1/2, 7/8}. If there is no difference, or one the other way, a wealth is 1 on average at any time, so
+//! that it ever reaches x with probability 1/x at most (Ville). At [`Policy::needed`](crate::Policy::needed)
+//! = 2 M / alpha_p the contrast is certified: two directions, M declared contrasts, alpha_p half of alpha.
 //!
-//! **The interval** is about the average difference over the coins so far, which is meaningful for users who change, too. With
-//! X = (Z / 2 + 1) / 2 in [0, 1], a guess X' from before, V = sum (X - X')^2 and psi(l) = -ln(1 - l) - l, the mean over l of exp(l S - psi(l) V) is 1 on average at
-//! most, S being by how much the sum of X exceeds that of its means (empirical Bernstein). The interval is where that is below 2 / alpha,
+//! **The interval** is about the average difference over the coins so far, which is meaningful for users who
+//! change, too. With X = (Z / 2 + 1) / 2 in [0, 1], a guess X' from before, V = sum (X - X')^2 and psi(l) =
+//! -ln(1 - l) - l, the mean over l of exp(l S - psi(l) V) is 1 on average at most, S being by how much the
+//! sum of X exceeds that of its means (empirical Bernstein). The interval is where that is below 2 / alpha,
 //! for each contrast by itself.
 //!
-//! **Afterwards.** Against a certificate runs an e-detector, M <- (M + 1)(1 -+ c Z / B), with the stake c that the coins before make
-//! best. At [`WITHDRAWN`] the certificate is withdrawn, wrongly once in so many coins on average at most, and the contrast
-//! starts again. So it does when a reward of its coins is unlearned. Each start has half the alpha of the one before, so a contrast
-//! is wrong with at most twice what one that never started again is.
+//! **Afterwards.** Against a certificate runs an e-detector, M <- (M + 1)(1 -+ c Z / B), with the stake c
+//! that the coins before make best. At [`WITHDRAWN`] the certificate is withdrawn, wrongly once in so many
+//! coins on average at most, and the contrast starts again. So it does when a reward of its coins is
+//! unlearned. Each start has half the alpha of the one before, so a contrast is wrong with at most twice what
+//! one that never started again is.
 //!
-//! A reward that does not come, or is imputed, says nothing: it counts as r = m. If *whether* a user answers depends on how pleased
-//! the user is, no coin can mend that: with silence that is chosen and answers that scatter differently a certificate can be wrong.
+//! A reward that does not come, or is imputed, says nothing: it counts as r = m. If *whether* a user answers
+//! depends on how pleased the user is, no coin can mend that: with silence that is chosen and answers that
+//! scatter differently a certificate can be wrong.
 
 use super::assess::Verdict;
 use super::{User, UserError, supported};
@@ -58,7 +64,8 @@ pub struct Trial {
     pub average: Average,
     /// The side that is certified, and not withdrawn.
     pub certified: Verdict,
-    /// Whether alpha is what the learner was started with, so that the guarantee holds as far as the learner can know.
+    /// Whether alpha is what the learner was started with, so that the guarantee holds as far as the learner
+    /// can know.
     pub valid: bool,
 }
 
@@ -110,7 +117,8 @@ impl Account {
         alarm: 0.0,
     };
 
-    /// As it stands in a learner's storage: ten logs, sum of Z, V, m, the status, the e-detector. All zero at the start.
+    /// As it stands in a learner's storage: ten logs, sum of Z, V, m, the status, the e-detector. All zero at
+    /// the start.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -172,7 +180,8 @@ impl Account {
         self.trials = self.trials.saturating_add(1);
     }
 
-    /// What grows fastest if the difference has turned round: E[x] / E[x^2] of x = Z / B, from the coins before.
+    /// What grows fastest if the difference has turned round: E[x] / E[x^2] of x = Z / B, from the coins
+    /// before.
     fn stake(&self, bound: f64) -> f64 {
         let (count, mean) = (f64::from(self.trials.max(1)), self.sum.abs() / f64::from(self.trials.max(1)));
         let square = 16.0 * self.squares / count + mean * mean;
@@ -208,7 +217,8 @@ impl Account {
         }
     }
 
-    /// The largest logarithm of a product of wealth: how close the contrast is to a certificate, without an exponential.
+    /// The largest logarithm of a product of wealth: how close the contrast is to a certificate, without an
+    /// exponential.
     pub(crate) fn closeness(&self) -> f64 {
         self.logs.as_flattened().iter().copied().fold(0.0, f64::max)
     }
@@ -231,8 +241,8 @@ impl Account {
     }
 }
 
-/// The S at which the mean over l of exp(l S - psi(l) V) is 2 / alpha. Newton's steps from above: the logarithm is convex in S, so
-/// each ends above, too.
+/// The S at which the mean over l of exp(l S - psi(l) V) is 2 / alpha. Newton's steps from above: the
+/// logarithm is convex in S, so each ends above, too.
 fn excess(squares: f64, alpha: f64) -> f64 {
     let psi = RATES.map(|rate| -libm::log1p(-rate) - rate);
     let (count, aim) = (6.0, libm::log(2.0 / alpha));
@@ -303,8 +313,8 @@ impl<T: Scalar> User<'_, T> {
     /// What coins have shown about a declared contrast, by its position.
     ///
     /// # Errors
-    /// [`UserError::UnknownContrast`] for a contrast that the catalog does not have; without the feature `probes`
-    /// [`UserError::Unsupported`].
+    /// [`UserError::UnknownContrast`] for a contrast that the catalog does not have; without the feature
+    /// `probes` [`UserError::Unsupported`].
     ///
     /// ```
     /// use fable_core::catalog::TAU2;
@@ -332,7 +342,8 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// The direction that a declared contrast is certified in by its coins so far, whether that was recorded or not.
+    /// The direction that a declared contrast is certified in by its coins so far, whether that was recorded
+    /// or not.
     pub(super) fn certificate(&self, contrast: usize) -> Verdict {
         let Some(account) = self.account(contrast) else { return Verdict::Open };
         match account.certified {
@@ -354,7 +365,8 @@ mod tests {
         account
     }
 
-    /// Every sequence of four fair coins, with rewards that do not depend on them and expectations that depend on the past.
+    /// Every sequence of four fair coins, with rewards that do not depend on them and expectations that
+    /// depend on the past.
     #[test]
     fn without_a_difference_wealth_is_one_on_average() {
         let rewards = [0.7, -1.0, 1.0, 0.1];

@@ -1,11 +1,12 @@
 //! Exact unlearning of one earlier observation: Equations 5-6 with the sign turned round.
 //!
-//! Lambda -= phi phi^T / v and h -= phi y / v are the same sweep with the variance -v, so learning and then unlearning is
-//! the identity to rounding. It is guarded by what is true of every observation that was really learned: there is evidence
-//! for each of its values, what is left is positive definite, at least as precise as the prior in the direction taken
-//! away, and in all no less precise than after onboarding. So nobody can talk a learner out of positive definiteness, nor
-//! into knowing less than it did at the start, by unlearning what it never saw. Which observations were learned only a
-//! journal knows; another one that passes is accepted, and what is left is then not this user's history.
+//! Lambda -= phi phi^T / v and h -= phi y / v are the same sweep with the variance -v, so learning and then
+//! unlearning is the identity to rounding. It is guarded by what is true of every observation that was really
+//! learned: there is evidence for each of its values, what is left is positive definite, at least as precise
+//! as the prior in the direction taken away, and in all no less precise than after onboarding. So nobody can
+//! talk a learner out of positive definiteness, nor into knowing less than it did at the start, by unlearning
+//! what it never saw. Which observations were learned only a journal knows; another one that passes is
+//! accepted, and what is left is then not this user's history.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -35,20 +36,22 @@ use crate::catalog::{ContrastSet, score::Scalar};
 const SLACK: f64 = 64.0;
 
 impl<T: Scalar> User<'_, T> {
-    /// Takes one earlier observation out of the posterior. An imputed reward, one of a probed decision, or what fadings have left of
-    /// one, is taken back with a [command](super::Command::unlearn) that says so.
+    /// Takes one earlier observation out of the posterior. An imputed reward, one of a probed decision, or
+    /// what fadings have left of one, is taken back with a [command](super::Command::unlearn) that says so.
     ///
     /// # Errors
-    /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be less
-    /// precise than the prior. In `f32` also when the prior is so vague, or the observation so heavy, that what is left
-    /// cannot be told from rounding. Without the feature `unlearn` [`UserError::Unsupported`]. Nothing has changed then.
+    /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be
+    /// less precise than the prior. In `f32` also when the prior is so vague, or the observation so heavy,
+    /// that what is left cannot be told from rounding. Without the feature `unlearn`
+    /// [`UserError::Unsupported`]. Nothing has changed then.
     pub fn unlearn(&mut self, observation: Observation) -> Result<(), UserError> {
         self.admit_unlearning(&observation, false, 1.0)?;
         self.unlearning_lesson(&observation, false, 1.0, ContrastSet::EMPTY)?.learn();
         Ok(())
     }
 
-    /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within the prior's.
+    /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within
+    /// the prior's.
     #[inline(never)]
     pub(super) fn admit_unlearning(
         &mut self,

@@ -1,9 +1,11 @@
 //! What a user wishes, whatever is learned: rules of their own, and switches.
 //!
-//! A [`UserRule`] is a small number. A learner has room for [`MAX_USER_RULES`] of them after its other numbers, as the bits of so many more, so
-//! they are wherever the user is: in snapshots, in exported files, in the flash of a device. They change by an [event](crate::journal::Event::UserRule), so whoever follows the
-//! journal obeys them, and forgetting forgets them. A rule is enforced like one of the [catalog](crate::catalog::StandingRule): before
-//! anything is drawn. What they are called and in which words they were said is for hosts to keep.
+//! A [`UserRule`] is a small number. A learner has room for [`MAX_USER_RULES`] of them after its other
+//! numbers, as the bits of so many more, so they are wherever the user is: in snapshots, in exported files,
+//! in the flash of a device. They change by an [event](crate::journal::Event::UserRule), so whoever follows
+//! the journal obeys them, and forgetting forgets them. A rule is enforced like one of the
+//! [catalog](crate::catalog::StandingRule): before anything is drawn. What they are called and in which words
+//! they were said is for hosts to keep.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, When};
@@ -51,7 +53,8 @@ pub enum UserRule {
         /// Where; a signal counts while it is above [`SIGNAL_HIGH`].
         when: When,
     },
-    /// The value is chosen in these contexts, or another one that is wished of the same component in the same contexts.
+    /// The value is chosen in these contexts, or another one that is wished of the same component in the same
+    /// contexts.
     Always {
         /// Position of the component.
         component: u8,
@@ -74,8 +77,9 @@ const SWITCH: u32 = 3;
 const OFF: u32 = SWITCH << 18;
 
 impl UserRule {
-    /// The number that is stored and sent: from the lowest bit the value, 8 bits; the component, 3; where, 7 (0 everywhere, 1 + task, 65 +
-    /// signal); the kind, 2 (1 never, 2 always, 3 a switch, whose value is 0 off, 1 remember, 2 do not).
+    /// The number that is stored and sent: from the lowest bit the value, 8 bits; the component, 3; where, 7
+    /// (0 everywhere, 1 + task, 65 + signal); the kind, 2 (1 never, 2 always, 3 a switch, whose value is 0
+    /// off, 1 remember, 2 do not).
     #[must_use]
     pub fn code(self) -> u32 {
         let rule = |kind: u32, component: u8, value: u8, when: When| {
@@ -238,11 +242,12 @@ impl<T: Scalar> User<'_, T> {
         Ok(rules)
     }
 
-    /// What the rules of the catalog and of the user leave of an admitted request. This is the one place where they are enforced:
-    /// everything that chooses an action chooses among these.
+    /// What the rules of the catalog and of the user leave of an admitted request. This is the one place
+    /// where they are enforced: everything that chooses an action chooses among these.
     ///
     /// # Errors
-    /// [`FeasibleError::Empty`] when they leave nothing, [`UserError::Off`] when the user has switched everything off.
+    /// [`FeasibleError::Empty`] when they leave nothing, [`UserError::Off`] when the user has switched
+    /// everything off.
     #[inline(never)]
     pub fn narrow(&self, request: &Request<'_>) -> Result<Feasible, UserError> {
         let (catalog, asked) = (self.policy.catalog(), request.feasible);
@@ -263,7 +268,8 @@ impl<T: Scalar> User<'_, T> {
     /// Takes a wish, or gives it up: the direct way, for those who store no events.
     ///
     /// # Errors
-    /// A wish of another catalog, one that stands already or does not stand, no room; nothing has changed then.
+    /// A wish of another catalog, one that stands already or does not stand, no room; nothing has changed
+    /// then.
     pub fn set_user_rule(&mut self, rule: UserRule, stands: bool) -> Result<(), UserError> {
         self.admit()?;
         self.admit_user_rule(rule.code(), stands)?;
@@ -327,7 +333,8 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Takes a wish, or gives it up: one place changes. It is not counted: other places of the user need not know.
+    /// Takes a wish, or gives it up: one place changes. It is not counted: other places of the user need not
+    /// know.
     pub(super) fn set_user_rule(&mut self, code: u32, stands: bool) {
         let (from, to) = if stands { (0, code) } else { (code, 0) };
         let start = self.storage.len().saturating_sub(MAX_USER_RULES);

@@ -32,12 +32,12 @@ fn errors(
 /// Runs `rounds` updates and compares after each of the checkpoints.
 fn run(noise: f64, repeated: f64, checkpoints: &[(usize, f64, f64)]) {
     let mut random = Random(2026);
-    let arrow: Layout = AGENT.layout();
-    let mut posterior = Posterior::<f32, _>::from_storage(vec![0.0; arrow.packed_len()]);
+    let layout: Layout = AGENT.layout();
+    let mut posterior = Posterior::<f32, _>::from_storage(vec![0.0; layout.packed_len()]);
     let mut workspace = Workspace::from_storage(vec![0.0; AGENT.workspace_len()]);
-    posterior.start(arrow, &Prior::Isotropic, PRECISION).unwrap();
-    let mut dense = Sums::isotropic(arrow.dimension(), PRECISION);
-    let truth: Vec<f64> = (0..arrow.dimension()).map(|_| 0.2 * random.signed()).collect();
+    posterior.start(layout, &Prior::Isotropic, PRECISION).unwrap();
+    let mut dense = Sums::isotropic(layout.dimension(), PRECISION);
+    let truth: Vec<f64> = (0..layout.dimension()).map(|_| 0.2 * random.signed()).collect();
     let probes: Vec<_> = (0..300)
         .map(|_| (random.context(&AGENT), random.action(&AGENT), random.action(&AGENT)))
         .filter(|probe| probe.1 != probe.2)
@@ -62,7 +62,7 @@ fn run(noise: f64, repeated: f64, checkpoints: &[(usize, f64, f64)]) {
         );
         assert!(score < scores, "scores after {rounds}: {score:e}");
         assert!(variance < variances, "variances after {rounds}: {variance:e}");
-        assert!(posterior.packed()[..arrow.dimension()].iter().all(|inverse| *inverse > 0.0));
+        assert!(posterior.packed()[..layout.dimension()].iter().all(|inverse| *inverse > 0.0));
     }
 }
 

@@ -91,7 +91,9 @@ fn teach(ana: &mut HostUser<'_, f64, 4>, random: &mut Random, count: usize, into
     for _ in 0..count {
         let user = ana.user();
         let (policy, catalog) = (user.policy(), user.policy().catalog());
-        let (context, action, reward) = (random.context(catalog), random.action(catalog), random.signed());
+        let context = random.context(catalog);
+        let action = random.action(catalog);
+        let reward = random.signed();
         let baseline = policy.baseline(&context, action, None);
         into.push(Observation { context, action, baseline, reward, weight: 1.0 });
         ana.user().observe(&context, action, reward).unwrap();
@@ -112,23 +114,23 @@ fn assert_same(ana: &mut HostUser<'_, f64, 4>, dense: &Sums, what: &str) {
 }
 
 /// A factor that couples everything a task shares with the root, learned from others.
-fn population(arrow: fable_core::posterior::Layout) -> Vec<f64> {
+fn population(layout: fable_core::posterior::Layout) -> Vec<f64> {
     let others = Policy::<f64>::new(&MIXED, Settings::PAPER).unwrap();
     let (mut crowd, mut random) = (start::<f64, 4>(&others, 9), Random(77));
     teach(&mut crowd, &mut random, 40, &mut vec![]);
-    assert_eq!(crowd.learner().posterior().layout(), arrow);
+    assert_eq!(crowd.learner().posterior().layout(), layout);
     crowd.learner().posterior().packed().to_vec()
 }
 
 #[test]
 fn fading_weighs_every_observation_less_and_the_prior_again() {
-    let (arrow, d) = (MIXED.layout(), MIXED.dimension());
+    let (layout, d) = (MIXED.layout(), MIXED.dimension());
     let mut random = Random(3);
     let mean: Vec<f64> = (0..d).map(|_| random.signed()).collect();
     let precision: Vec<f64> = (0..d).map(|_| 0.5 + 4.0 * random.unit()).collect();
-    let packed = population(arrow);
+    let packed = population(layout);
     let factor =
-        Factor::new(arrow, &packed, &mut Workspace::from_storage(vec![0.0; arrow.active_len()])).unwrap();
+        Factor::new(layout, &packed, &mut Workspace::from_storage(vec![0.0; layout.active_len()])).unwrap();
     let of_factor = {
         let policy = Policy::with_prior(&MIXED, Settings::PAPER, Prior::Factor(factor)).unwrap();
         let mut fresh = start::<f64, 4>(&policy, 1);
@@ -206,7 +208,9 @@ fn late_rewards_count_in_full_and_commands_fade_like_direct_calls() {
         let (mut direct, mut stored) = (start::<f64, 4>(&policy, 1), start::<f64, 4>(&policy, 1));
         let mut replayed = start::<f64, 4>(&policy, 1);
         let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
-        let (mut dense, mut waiting, mut fades) = (Sums::isotropic(29, 16.0), None, 0);
+        let mut dense = Sums::isotropic(29, 16.0);
+        let mut waiting = None;
+        let mut fades = 0;
         let prior = dense.clone();
         let mut random = Random(11);
         for round in 0..40 {

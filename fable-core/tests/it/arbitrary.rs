@@ -133,20 +133,18 @@ fn settings() -> impl Strategy<Value = Settings<'static>> {
     (numbers, exploration, retained, any::<u64>(), waits, trust).prop_map(
         |(numbers, exploration, retained, seed, waits, trust)| {
             let (deadline, expiry) = waits;
-            let (noise_variance, base_precision, cost_weight) = numbers;
-            let (alpha, prior_radius, min_evidence) = trust;
             Settings {
-                noise_variance,
-                base_precision: Some(base_precision),
-                cost_weight,
+                noise_variance: numbers.0,
+                base_precision: Some(numbers.1),
+                cost_weight: numbers.2,
                 exploration,
                 retained,
                 seed,
                 deadline,
                 expiry,
-                alpha,
-                prior_radius,
-                min_evidence,
+                alpha: trust.0,
+                prior_radius: trust.1,
+                min_evidence: trust.2,
                 ..Settings::PAPER
             }
         },
@@ -211,7 +209,9 @@ fn event() -> impl Strategy<Value = Event> {
         1 => mostly_share().prop_map(|keep| Event::Fade { keep }),
         1 => (round(), prop::option::of(mostly(REWARD))).prop_map(|(round, imputed)| Event::Expiry { round, imputed }),
         1 => (any::<u8>(), round(), any::<u32>(), any::<bool>()).prop_map(|(contrast, round, at, coins)| {
-            let (verdict, valid, evidence) = (Verdict::For, true, 10);
+            let verdict = Verdict::For;
+            let valid = true;
+            let evidence = 10;
             let by = if coins { Certifier::Probes } else { Certifier::Ellipsoid };
             Event::Promotion(Promotion { contrast, verdict, valid, by, round, time: at, evidence, lower: 0.1, upper: 0.2 })
         }),
@@ -290,26 +290,26 @@ type PosteriorCase = (Vec<(usize, f64)>, [f64; 3], [usize; 3], usize);
 fn arbitrary_posterior<T: Scalar>(
     (entries, [response, variance, precision], shape, wrong): PosteriorCase,
 ) -> Result<bool, TestCaseError> {
-    let Some(arrow) = Layout::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
-    let length = if wrong == 1 { shape[0] } else { arrow.packed_len() };
+    let Some(layout) = Layout::new(shape[0], shape[1], shape[2]) else { return Ok(false) };
+    let length = if wrong == 1 { shape[0] } else { layout.packed_len() };
     let mut posterior = Posterior::<T, _>::from_storage(vec![T::ZERO; length]);
     let mut workspace = Workspace::from_storage(vec![
         T::from_f64(f64::NAN);
-        if wrong == 2 { shape[1] } else { arrow.active_len() }
+        if wrong == 2 { shape[1] } else { layout.active_len() }
     ]);
-    let dimension = arrow.dimension().max(1);
+    let dimension = layout.dimension().max(1);
     let entries = || {
         entries
             .iter()
             .map(|&(index, value)| (if wrong == 3 { index } else { index % dimension }, T::from_f64(value)))
     };
     prop_assert!(posterior.update(&mut workspace, entries(), T::ONE, T::ONE).is_err()); // vacant
-    let started = posterior.start(arrow, &Prior::Isotropic, precision);
+    let started = posterior.start(layout, &Prior::Isotropic, precision);
     let before: Vec<u64> = posterior.packed().iter().map(|value| value.bits()).collect();
     let _ = posterior.contrast(&mut workspace, entries());
-    let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; arrow.dimension()]);
+    let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; layout.dimension()]);
     let _ = posterior.mean(&mut workspace, &mut vec![T::ZERO; shape[0]]);
-    let _ = (arrow.locate(wrong.wrapping_sub(1)), arrow.leaf_coordinate(usize::MAX, usize::MAX));
+    let _ = (layout.locate(wrong.wrapping_sub(1)), layout.leaf_coordinate(usize::MAX, usize::MAX));
     let updated = posterior.update(&mut workspace, entries(), T::from_f64(response), T::from_f64(variance));
     if updated.is_err() {
         prop_assert_eq!(before, posterior.packed().iter().map(|value| value.bits()).collect::<Vec<_>>());

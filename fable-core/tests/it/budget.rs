@@ -129,7 +129,10 @@ fn the_bias_bounds_what_acting_by_fewer_coordinates_costs() {
     let mut random = Random(0xb1a5);
     let mut tight = 0.0_f64;
     for _ in 0..200 {
-        let (d, kept, actions, people) = (6, 1 + random.below(5), 4, 12);
+        let d = 6;
+        let kept = 1 + random.below(5);
+        let actions = 4;
+        let people = 12;
         let features = DMatrix::from_fn(actions, d, |_, _| random.signed());
         let thetas: Vec<DVector<f64>> =
             (0..people).map(|_| DVector::from_fn(d, |_, _| random.signed())).collect();

@@ -112,9 +112,11 @@ impl Deed {
                     .decide(&Request { context, feasible, defaults: defaults.as_deref(), time: now })
                     .map(Some);
             }
-            Self::Feedback { id, reward } => drop(user.feedback_at(*id, *reward, now)?),
+            Self::Feedback { id, reward } => {
+                user.feedback_at(*id, *reward, now)?;
+            }
             Self::Observe { context, action, reward } => {
-                drop(user.observe_at(context, *action, *reward, now)?)
+                user.observe_at(context, *action, *reward, now)?;
             }
             Self::Onboard(statements) => {
                 statements.iter().try_for_each(|statement| user.onboard(statement).map(drop))?
@@ -167,7 +169,10 @@ fn live<T: Scalar>(
     let policy = Policy::<T>::new(catalog, lax).unwrap();
     let mut verbs: Host<'_, T> = start(&policy, seed);
     let (mut steps, mut replayed) = (verbs.clone(), verbs.clone());
-    let (mut journal, mut learned, mut refused, mut bytes) = (vec![], vec![], 0, verbs.to_bytes());
+    let mut journal = vec![];
+    let mut learned = vec![];
+    let mut refused = 0;
+    let mut bytes = verbs.to_bytes();
     let mut random = Random(seed);
     let mut now = 0;
     for _ in 0..deeds {
@@ -309,7 +314,9 @@ fn a_command_that_cannot_be_done_does_not_begin() {
         AGENT.context("coding", AGENT.definition().signals.iter().map(|name| (*name, 0.5))).unwrap();
     ana.decide(&context, &all).unwrap();
     let before = ana.to_bytes();
-    let (mut short, mut enough, wide) = ([0.0; 17], [0.0; 18], Feasible::all(&AGENT));
+    let mut short = [0.0; 17];
+    let mut enough = [0.0; 18];
+    let wide = Feasible::all(&AGENT);
     let late = Request::new(&context, &all).at(99);
     let expected = 18;
     for (mut command, error) in [
@@ -344,7 +351,9 @@ fn propensities_of_a_command_are_those_of_the_user() {
     let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
     let request = Request::new(&context, &all);
     for round in 0..20 {
-        let (mut asked, mut told, mut plain) = ([0.0; 18], [0.0; 18], ana.clone());
+        let mut asked = [0.0; 18];
+        let mut told = [0.0; 18];
+        let mut plain = ana.clone();
         ana.user().propensities(&request, 50, &mut asked).unwrap();
         let mut user = ana.user();
         let mut command = Command::decide(request).with_propensities(50, &mut told);

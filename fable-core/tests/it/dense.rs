@@ -18,12 +18,12 @@ struct Sums(Matrix, Vector);
 
 impl Sums {
     /// A prior with correlated coordinates: its mean, its precision and its sums.
-    fn prior(random: &mut Random) -> (Vector, Matrix, Self) {
+    fn prior(random: &mut Random) -> Prior {
         let root = Matrix::from_fn(|_, _| random.signed());
         let precision = root * root.transpose() + Matrix::identity() * 0.5;
         let precision = (precision + precision.transpose()) / 2.0;
         let mean = vector(random);
-        (mean, precision, Self(precision, precision * mean))
+        Prior { mean, precision, sums: Self(precision, precision * mean) }
     }
 
     fn observe(&mut self, (direction, response, precision): &Observation) {
@@ -34,6 +34,12 @@ impl Sums {
     fn covariance(&self) -> Matrix {
         self.0.try_inverse().unwrap()
     }
+}
+
+struct Prior {
+    mean: Vector,
+    precision: Matrix,
+    sums: Sums,
 }
 
 fn vector(random: &mut Random) -> Vector {
@@ -64,7 +70,7 @@ proptest! {
     #[test]
     fn the_dense_posterior_is_an_explicit_inverse(seed: u64, count in 0_usize..40) {
         let mut random = Random(seed);
-        let (mean, precision, mut sums) = Sums::prior(&mut random);
+        let Prior { mean, precision, mut sums } = Sums::prior(&mut random);
         let mut dense = Dense::new(&mean, &precision).unwrap();
         for observation in &observations(&mut random, count) {
             let &(direction, response, precision) = observation;
@@ -91,7 +97,7 @@ proptest! {
     #[test]
     fn the_order_of_dense_observations_does_not_matter(seed: u64, count in 1_usize..40) {
         let mut random = Random(seed);
-        let (mean, precision, _) = Sums::prior(&mut random);
+        let Prior { mean, precision, .. } = Sums::prior(&mut random);
         let mut all = observations(&mut random, count);
         let learn = |all: &[Observation]| {
             let mut dense = Dense::new(&mean, &precision).unwrap();
@@ -113,7 +119,7 @@ proptest! {
     #[test]
     fn a_dense_observation_can_be_taken_back(seed: u64, count in 1_usize..20) {
         let mut random = Random(seed);
-        let (mean, precision, _) = Sums::prior(&mut random);
+        let Prior { mean, precision, .. } = Sums::prior(&mut random);
         let mut dense = Dense::new(&mean, &precision).unwrap();
         for (direction, response, precision) in observations(&mut random, count) {
             let before = dense.clone();

@@ -93,7 +93,9 @@ impl<T: Scalar> Asked<'_, T> {
         chosen: Action,
         baseline: f64,
     ) -> bool {
-        let (policy, catalog, defaults) = (self.policy, self.policy.catalog(), self.defaults.as_deref());
+        let policy = self.policy;
+        let catalog = self.policy.catalog();
+        let defaults = self.defaults.as_deref();
         let mut wider = HostUser::from_learner(self.wider, ana.learner().clone()).unwrap();
         let mut scores = vec![];
         for action in catalog.all_actions().iter() {
@@ -194,7 +196,9 @@ fn explanations_are_the_oracles<T: Scalar>(catalog: &Catalog<'static>, seed: u64
     let mut ana = start::<T, 4>(&policy);
     let mut dense = Sums::isotropic(catalog.dimension(), 2.0);
     for _ in 0..200 {
-        let (context, action, reward) = (random.context(catalog), random.action(catalog), random.signed());
+        let context = random.context(catalog);
+        let action = random.action(catalog);
+        let reward = random.signed();
         ana.user().observe(&context, action, reward).unwrap();
         let reference = catalog.default_score(&context, action) - 0.7 * catalog.cost(action);
         dense.observe(&features(catalog, &context, action), reward - reference, 0.3);
@@ -260,7 +264,9 @@ fn the_draw_is_the_draw() {
     }
     let asked = Action(5);
     let variance = 0.3 * 0.3 * ana.user().predict(&context, asked, None).unwrap().variance;
-    let (count, mut sum, mut squares) = (10_000, 0.0, 0.0);
+    let count = 10_000;
+    let mut sum = 0.0;
+    let mut squares = 0.0;
     for _ in 0..count {
         let decision = ana.user().decide(&Request::new(&context, &all)).unwrap();
         let mut user = ana.user();

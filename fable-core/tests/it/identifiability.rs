@@ -49,7 +49,9 @@ fn a_user_without_memory_teaches_nothing_about_memory() {
     }
     let before = marginals(&mut ana);
     let feasible = Feasible::new(&AGENT, &[OFF]).unwrap();
-    let (mut random, mut active, mut chosen) = (Random(11), CoordinateSet::EMPTY, CoordinateSet::EMPTY);
+    let mut random = Random(11);
+    let mut active = CoordinateSet::EMPTY;
+    let mut chosen = CoordinateSet::EMPTY;
     for _ in 0..400 {
         let context = random.context(&AGENT);
         let decision = ana.user().decide(&Request::new(&context, &feasible)).unwrap();
@@ -111,7 +113,9 @@ proptest! {
     #[test]
     fn active_coordinates_are_those_of_the_feasible_features(seed: u64, which in 0_usize..5) {
         let (mut random, catalog) = (Random(seed), CATALOGS[which]);
-        let (mut active, mut expected, mut anywhere) = (CoordinateSet::EMPTY, CoordinateSet::EMPTY, CoordinateSet::EMPTY);
+        let mut active = CoordinateSet::EMPTY;
+        let mut expected = CoordinateSet::EMPTY;
+        let mut anywhere = CoordinateSet::EMPTY;
         for _ in 0..4 {
             let (context, feasible) = (random.context(catalog), some_actions(&mut random, catalog, 6));
             active.activate(catalog, &context, &feasible);

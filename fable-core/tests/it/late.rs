@@ -79,14 +79,14 @@ proptest! {
                 ana.user().expire(now).unwrap();
                 let back = random.below(model.len().min(12)) + 1;
                 let index = model.len() - back;
-                let (context, decision, _, wait) = &mut model[index];
+                let known = &mut model[index];
                 let reward = random.signed();
-                let found = ana.user().feedback(decision.id, reward);
-                match wait {
+                let found = ana.user().feedback(known.1.id, reward);
+                match known.3 {
                     None => {
                         prop_assert!(found.is_ok(), "{found:?}");
-                        *wait = Some(true);
-                        learned.push((*context, *decision, reward));
+                        known.3 = Some(true);
+                        learned.push((known.0, known.1, reward));
                     }
                     Some(true) if back <= 8 => prop_assert_eq!(found, Err(UserError::DuplicateFeedback)),
                     Some(_) => prop_assert_eq!(found, Err(UserError::ExpiredDecision)),

@@ -51,12 +51,12 @@ proptest! {
     #[test]
     fn arrow_equals_dense(seed: u64, count in 1_usize..80) {
         let mut random = Random(seed);
-        let (arrow, d) = (MIXED.layout(), MIXED.dimension());
+        let (layout, d) = (MIXED.layout(), MIXED.dimension());
         let flat = fable_core::posterior::Layout::new(0, 0, d).unwrap();
-        let mut leaves = Posterior::<f64, _>::from_storage(vec![0.0; arrow.packed_len()]);
+        let mut leaves = Posterior::<f64, _>::from_storage(vec![0.0; layout.packed_len()]);
         let mut root = Posterior::<f64, _>::from_storage(vec![0.0; flat.packed_len()]);
         let mut workspace = Workspace::from_storage(vec![0.0; d + 1]);
-        leaves.start(arrow, &Prior::Isotropic, 2.0).unwrap();
+        leaves.start(layout, &Prior::Isotropic, 2.0).unwrap();
         root.start(flat, &Prior::Isotropic, 2.0).unwrap();
         for _ in 0..count {
             let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
@@ -79,10 +79,10 @@ proptest! {
     #[test]
     fn update_equals_refactorization(seed: u64, count in 1_usize..40) {
         let mut random = Random(seed);
-        let (arrow, d) = (MIXED.layout(), MIXED.dimension());
+        let (layout, d) = (MIXED.layout(), MIXED.dimension());
         let mut posterior = Posterior::<f64, _>::from_storage(vec![0.0; MIXED.state_len()]);
         let mut workspace = Workspace::from_storage(vec![0.0; MIXED.workspace_len()]);
-        posterior.start(arrow, &Prior::Isotropic, 1.0).unwrap();
+        posterior.start(layout, &Prior::Isotropic, 1.0).unwrap();
         let mut dense = Sums::isotropic(d, 1.0);
         for _ in 0..count {
             let phi = features(&MIXED, &random.context(&MIXED), random.action(&MIXED));
@@ -94,8 +94,8 @@ proptest! {
         let (inverse, mut columns) = posterior.packed().split_at(d);
         for j in 0..d {
             // The rows below: the rest of the own leaf, then the root; the information row comes last.
-            let own_end = arrow.locate(j).unwrap().0.map_or(d, |task| (task + 1) * arrow.leaf());
-            let rows: Vec<usize> = (j + 1..own_end).chain(own_end.max(d - arrow.root())..d).collect();
+            let own_end = layout.locate(j).unwrap().0.map_or(d, |task| (task + 1) * layout.leaf());
+            let rows: Vec<usize> = (j + 1..own_end).chain(own_end.max(d - layout.root())..d).collect();
             for (&i, l) in rows.iter().zip(columns) {
                 lower[(i, j)] = *l;
             }

@@ -65,7 +65,9 @@ proptest! {
         prop_assert_eq!(policy.active_dimension(), kept.len());
         let mut dense = marginal(&full, &kept);
         for _ in 0..60 {
-            let (context, action, reward) = (random.context(catalog), random.action(catalog), random.signed());
+            let context = random.context(catalog);
+            let action = random.action(catalog);
+            let reward = random.signed();
             let phi = small(catalog, &kept, &context, action);
             let mut own: Vec<_> = policy.features(&context, action).map(|(index, value)| (index, f64::from(value))).collect();
             own.sort_by_key(|&(index, _)| index);
@@ -174,7 +176,9 @@ fn everything_else_respects_the_mask() {
         let mut random = Random(u64::try_from(bits).unwrap());
         let mut learned = vec![];
         for _ in 0..12 {
-            let (context, action, reward) = (random.context(&MIXED), random.action(&MIXED), random.signed());
+            let context = random.context(&MIXED);
+            let action = random.action(&MIXED);
+            let reward = random.signed();
             let (mut user, mut command) = (ana.user(), Command::observe(&context, action, reward));
             let step = user.next(&mut command).unwrap().unwrap();
             let Event::Observation(observation) = step.event() else { panic!("{:?}", step.event()) };

@@ -425,7 +425,7 @@ fn compare<T: Scalar + nalgebra::Scalar>(
 }
 
 /// One random change of a random catalog.
-fn change(dice: &mut Dice) -> (Draft, Draft, Vec<Rename<'static>>) {
+fn change(dice: &mut Dice) -> Change {
     let old = Draft::random(dice);
     let mut new = old.clone();
     if dice.roll(4) > 0 {
@@ -438,15 +438,23 @@ fn change(dice: &mut Dice) -> (Draft, Draft, Vec<Rename<'static>>) {
     if dice.roll(2) == 0 {
         new.reorder(dice);
     }
-    (old, new, renames)
+    Change { old, new, renames }
+}
+
+struct Change {
+    old: Draft,
+    new: Draft,
+    renames: Vec<Rename<'static>>,
 }
 
 #[test]
 fn means_and_variances_of_what_is_common_are_what_they_were() {
     let mut dice = Dice(1);
-    let (mut removed, mut added, mut leaves) = (0, 0, 0);
+    let mut removed = 0;
+    let mut added = 0;
+    let mut leaves = 0;
     for _ in 0..400 {
-        let (old, new, renames) = change(&mut dice);
+        let Change { old, new, renames } = change(&mut dice);
         let (old, new) = (policy::<f64>(&old), policy::<f64>(&new));
         let (ana, dense) = lived(&old, &mut dice, 40);
         let (learner, migrated) = carry(ana.learner(), [&old, &new], &renames);
@@ -464,7 +472,7 @@ fn means_and_variances_of_what_is_common_are_what_they_were() {
 fn so_they_are_in_the_digits_of_a_device() {
     let mut dice = Dice(2);
     for _ in 0..100 {
-        let (old, new, renames) = change(&mut dice);
+        let Change { old, new, renames } = change(&mut dice);
         let (old, new) = (policy::<f32>(&old), policy::<f32>(&new));
         let (ana, dense) = lived(&old, &mut dice, 40);
         let (learner, _) = carry(ana.learner(), [&old, &new], &renames);
@@ -479,21 +487,21 @@ fn numbers<T: Scalar>(
     common: &[Vec<String>],
 ) -> BTreeMap<String, u64> {
     let mut found = BTreeMap::new();
-    let arrow = catalog.layout();
+    let layout = catalog.layout();
     let there: Vec<_> = (0..catalog.dimension()).map(|at| meaning(catalog, at, &[])).collect();
     let packed = learner.posterior().packed().to_vec();
     let mut at = catalog.dimension();
     for (i, own) in there.iter().enumerate() {
-        let (leaf, inside) = arrow.locate(i).unwrap();
+        let (leaf, inside) = layout.locate(i).unwrap();
         let rows: Vec<usize> = match leaf {
             Some(leaf) => {
-                (inside + 1..arrow.leaf()).map(|row| arrow.leaf_coordinate(leaf, row).unwrap()).collect()
+                (inside + 1..layout.leaf()).map(|row| layout.leaf_coordinate(leaf, row).unwrap()).collect()
             }
             None => (i + 1..catalog.dimension()).collect(),
         };
         let rows = rows
             .into_iter()
-            .chain((arrow.leaves() * arrow.leaf()..catalog.dimension()).filter(|_| leaf.is_some()));
+            .chain((layout.leaves() * layout.leaf()..catalog.dimension()).filter(|_| leaf.is_some()));
         if common.contains(own) {
             found.insert(format!("pivot {own:?}"), packed[i].bits());
         }
@@ -639,7 +647,7 @@ fn a_rename_must_be_possible_and_two_names_can_change_places() {
 #[test]
 fn on_any_error_both_learners_are_as_before() {
     let mut dice = Dice(6);
-    let (old, new, _) = change(&mut dice);
+    let Change { old, new, .. } = change(&mut dice);
     let (old, new) = (policy::<f32>(&old), policy::<f32>(&new));
     let (ana, _) = lived(&old, &mut dice, 10);
     let migration = Migration::new(&old, &new, &[]).unwrap();

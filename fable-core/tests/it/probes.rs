@@ -5,7 +5,7 @@ use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition
 use fable_core::catalog::{ActionSet, ContrastSet};
 use fable_core::journal::{Command, Event, Observation};
 use fable_core::posterior::{Key, Purpose};
-use fable_core::preference::{Certifier, Probe, Probes, Standing, Trial, Verdict};
+use fable_core::preference::{Average, Certifier, Probe, Probes, Standing, Trial, Verdict};
 use fable_core::record::{MAX_EVENT_LEN, decode_event, encode_event};
 use fable_core::settings::{Deadline, Expiry};
 use fable_core::{
@@ -76,12 +76,13 @@ impl Oracle {
     }
 
     /// The interval of the average difference, by bisection.
-    fn average(&self, alpha: f64) -> (f64, f64, f64) {
+    fn average(&self, alpha: f64) -> Average {
         if self.coins.is_empty() {
-            return (0.0, -2.0, 2.0);
+            return Average { mean: 0.0, lower: -2.0, upper: 2.0 };
         }
-        let (alpha, (mean, v), n) =
-            (alpha / 2_f64.powi(self.restarts.cast_signed()), self.mean_square(), self.coins.len() as f64);
+        let alpha = alpha / 2_f64.powi(self.restarts.cast_signed());
+        let (mean, v) = self.mean_square();
+        let n = self.coins.len() as f64;
         let mixture = |s: f64| {
             let rates = [1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 3.0 / 4.0, 15.0 / 16.0];
             rates.into_iter().map(|l: f64| (l * s + ((1.0 - l).ln() + l) * v).exp()).sum::<f64>() / 6.0
@@ -97,7 +98,7 @@ impl Oracle {
         // The mean of X is 1/2 + (mean of Z) / 4, and a difference is twice the mean of Z.
         let (average, reach) = (2.0 * mean, 8.0 * low / n);
         let (lower, upper) = ((average - reach).clamp(-2.0, 2.0), (average + reach).clamp(-2.0, 2.0));
-        (average.clamp(lower, upper), lower, upper)
+        Average { mean: average.clamp(lower, upper), lower, upper }
     }
 
     fn compare(&self, trial: &Trial, contrasts: usize, tolerance: f64) {
@@ -105,10 +106,9 @@ impl Oracle {
         let wealth = self.wealth(1.0).max(self.wealth(-1.0));
         assert!((trial.e_value / wealth - 1.0).abs() < tolerance, "{} {wealth}", trial.e_value);
         assert!((trial.needed / self.needed(contrasts, 0.05) - 1.0).abs() < 1e-12);
-        let (mean, lower, upper) = self.average(0.05);
-        for (ours, oracle) in
-            [(trial.average.mean, mean), (trial.average.lower, lower), (trial.average.upper, upper)]
-        {
+        let Average { mean, lower, upper } = trial.average;
+        let oracle = self.average(0.05);
+        for (ours, oracle) in [(mean, oracle.mean), (lower, oracle.lower), (upper, oracle.upper)] {
             assert!((ours - oracle).abs() < 4.0 * tolerance, "{ours} {oracle}");
         }
         assert_eq!(trial.certified.sign(), self.certified);
@@ -373,7 +373,9 @@ fn turning<T: Scalar>(seed: u64, tolerance: f64) -> u32 {
     let context = TWO.context(None, []).unwrap();
     let mut ana: HostUser<'_, T, 4> = start(&policy, seed);
     ana.user().check(&Event::Permissions(TWO.all_actions())).unwrap().apply();
-    let (mut random, mut oracle, mut liking) = (Random(seed), Oracle::default(), 0.3);
+    let mut random = Random(seed);
+    let mut oracle = Oracle::default();
+    let mut liking = 0.3;
     for round in 1..=1_500 {
         let (preferred, expected) = (random.below(2) == 1, 0.2 * random.signed() as f32);
         let coins = Probes::from_slice(&[Probe { contrast: 0, expected }]).unwrap();

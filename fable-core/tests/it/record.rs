@@ -107,7 +107,9 @@ impl<'p, T: Scalar> Life<'p, T> {
 }
 
 fn write<T: Scalar, const R: usize>(learner: &HostLearner<T, R>, chunk: usize) -> Vec<u8> {
-    let (mut snapshot, mut buffer, mut bytes) = (learner.snapshot().unwrap(), vec![0xa5; chunk], vec![]);
+    let mut snapshot = learner.snapshot().unwrap();
+    let mut buffer = vec![0xa5; chunk];
+    let mut bytes = vec![];
     while let written @ 1.. = snapshot.read(&mut buffer) {
         bytes.extend_from_slice(&buffer[..written]);
     }
@@ -247,19 +249,25 @@ fn the_lives_are_eventful() {
     assert!(user.waiting(120).count() > 0 && user.state().permissions().len() > 1);
 }
 
-fn sample() -> (Policy<'static, f32>, HostLearner<f32, 6>, Vec<u8>) {
+fn sample() -> Sample {
     let policy = Policy::<f32>::new(&TAU2, eventful(3)).unwrap();
     let mut life = Life::new(&policy, 3);
     (0..120).for_each(|now| life.step(now));
     let learner = life.ana.into_learner();
     let bytes = write(&learner, 256);
-    (policy, learner, bytes)
+    Sample { policy, learner, bytes }
+}
+
+struct Sample {
+    policy: Policy<'static, f32>,
+    learner: HostLearner<f32, 6>,
+    bytes: Vec<u8>,
 }
 
 /// Every truncation and every flipped bit is found before anything is loaded.
 #[test]
 fn damage_is_found() {
-    let (policy, _, bytes) = sample();
+    let Sample { policy, bytes, .. } = sample();
     verify(&policy, &bytes, 256).unwrap();
     for length in 0..bytes.len() {
         assert_eq!(verify(&policy, &bytes[..length], 256), Err(RecordError::Truncated), "{length}");
@@ -301,7 +309,7 @@ fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
 /// Sealed bytes of another version, scalar, kind or policy, or with impossible numbers: an error each.
 #[test]
 fn foreign_bytes_have_their_own_error() {
-    let (policy, _, bytes) = sample();
+    let Sample { policy, bytes, .. } = sample();
     assert_eq!(seal(bytes.clone()), bytes);
     let changed = |place: usize, byte: u8| {
         let mut bytes = bytes.clone();
@@ -362,7 +370,7 @@ fn foreign_bytes_have_their_own_error() {
 /// A load that fails leaves a vacant learner, and what cannot be loaded into is not touched.
 #[test]
 fn there_is_no_half_loaded_state() {
-    let (policy, learner, bytes) = sample();
+    let Sample { policy, learner, bytes } = sample();
     let verified = verify(&policy, &bytes, 256).unwrap();
     let empty: HostLearner<f32, 6> = vacant(&TAU2);
 

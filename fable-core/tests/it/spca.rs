@@ -48,7 +48,9 @@ fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize
     let dense = told(catalog.dimension(), 3.0, &stated, |coordinate| coordinate);
     let (requests, beta) = (prototypes(random, catalog, 3, actions), 6.0 * random.unit());
     let d = catalog.dimension();
-    let (mut g, mut m, mut mean) = (DMatrix::zeros(d, d), DMatrix::<f64>::zeros(d, d), vec![0.0; d]);
+    let mut g = DMatrix::zeros(d, d);
+    let mut m = DMatrix::<f64>::zeros(d, d);
+    let mut mean = vec![0.0; d];
     spca::feature_covariance_into(&policy, &requests, beta, &mut g).unwrap();
     let mut user = ana.user();
     let (posterior, scratch) = user.posterior_and_scratch();

@@ -127,7 +127,10 @@ fn any_feasible(random: &mut Random) -> Feasible {
 fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
     let (policy, mut random) = (Policy::<T>::new(&CLERK, settings).unwrap(), Random(seed));
     let mut ana: HostUser<'_, T, 4> = start(&policy, seed);
-    let (mut rules, mut narrowed, mut refused, mut tossed): (Vec<UserRule>, _, _, _) = (Vec::new(), 0, 0, 0);
+    let mut rules = Vec::<UserRule>::new();
+    let mut narrowed = 0;
+    let mut refused = 0;
+    let mut tossed = 0;
     for _ in 0..400 {
         if random.below(8) == 0 {
             let next: Vec<UserRule> = (0..random.below(6)).map(|_| any_wish(&mut random)).collect();

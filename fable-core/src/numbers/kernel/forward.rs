@@ -67,9 +67,9 @@ fn solve_four<T: Number, V: Vectors<T>>(
     let (first, panel) = panel.split_at_checked(w.len() + 3)?;
     let (second, panel) = panel.split_at_checked(w.len() + 2)?;
     let (third, c4) = panel.split_at_checked(w.len() + 1)?;
-    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (first, second, third) else {
-        return None;
-    };
+    let [l21, l31, l41, c1 @ ..] = first else { return None };
+    let [l32, l42, c2 @ ..] = second else { return None };
+    let [l43, c3 @ ..] = third else { return None };
     let [p1, p2, p3, p4] = p;
     *p2 -= *p1 * *l21;
     *p3 = *p3 - *p1 * *l31 - *p2 * *l32;

@@ -44,9 +44,9 @@ fn sweep_four<T: Number, V: Vectors<T>>(
     let (first, panel) = panel.split_at_mut_checked(w.len() + 3)?;
     let (second, panel) = panel.split_at_mut_checked(w.len() + 2)?;
     let (third, c4) = panel.split_at_mut_checked(w.len() + 1)?;
-    let ([l21, l31, l41, c1 @ ..], [l32, l42, c2 @ ..], [l43, c3 @ ..]) = (first, second, third) else {
-        return None;
-    };
+    let [l21, l31, l41, c1 @ ..] = first else { return None };
+    let [l32, l42, c2 @ ..] = second else { return None };
+    let [l43, c3 @ ..] = third else { return None };
     let (p, b) = corner(p, e, [l21, l31, l41, l32, l42, l43], t);
     rows_below(v, p, b, [c1, c2, c3, c4], w);
     Some(())

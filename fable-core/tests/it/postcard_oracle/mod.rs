@@ -103,8 +103,11 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
             Wire::Onboarding(entries.collect(), statement.response, statement.precision)
         }
         Event::Decision { round, action, baseline, context, time: at, coins } => {
-            let (round, action, baseline, context, at) =
-                (*round, action.0, *baseline, Place::new(context), *at);
+            let round = *round;
+            let action = action.0;
+            let baseline = *baseline;
+            let context = Place::new(context);
+            let at = *at;
             if coins.is_empty() {
                 Wire::Decision { round, action, baseline, context, at }
             } else {

@@ -52,8 +52,9 @@ impl<'p, T: Scalar> Place<'p, T> {
         let policy = *self.ana.policy();
         let catalog = policy.catalog();
         self.clock += u32::try_from(self.random.below(3)).unwrap();
-        let (context, action, reward) =
-            (self.random.context(catalog), self.random.action(catalog), self.random.signed());
+        let context = self.random.context(catalog);
+        let action = self.random.action(catalog);
+        let reward = self.random.signed();
         match self.random.below(16) {
             0 => {
                 let direction = Direction::new(catalog, [(catalog.dimension() - 1, 1.0)]).unwrap();
@@ -126,7 +127,7 @@ fn play<T: Scalar>(ana: &mut HostUser<'_, T>, events: &[Event]) -> Result<(), Us
 fn append<T: Scalar>(place: &mut Place<'_, T>, told: &[JournalDigest]) -> Result<usize, MergeError> {
     let news = missing_events(&place.telling(), told)?;
     let count = news.len();
-    if let Some(event) = place.ana.user().placing() {
+    if let Some(event) = place.ana.user().site_event() {
         place.run(Command::event(event))?;
     }
     for told in news {
@@ -146,12 +147,15 @@ struct Lesson {
 
 /// What was learned in a journal of one place and not taken back, and what was stated.
 fn learned(journal: &[Event]) -> (Vec<Lesson>, Vec<Statement>) {
-    let (mut decided, mut learned, mut stated) =
-        (std::collections::BTreeMap::new(), Vec::<Lesson>::new(), vec![]);
+    let mut decided = std::collections::BTreeMap::new();
+    let mut learned = Vec::<Lesson>::new();
+    let mut stated = vec![];
     for event in journal {
         match event {
             Event::Decision { round, action, baseline, context, coins, .. } => {
-                let (context, action, baseline) = (*context, *action, *baseline);
+                let context = *context;
+                let action = *action;
+                let baseline = *baseline;
                 let mut probed = ContrastSet::EMPTY;
                 coins.iter().for_each(|coin| probed.insert(coin.contrast.into()));
                 decided.insert(
@@ -258,10 +262,12 @@ fn every_place_has_its_own_ids_and_draws() {
         let ids: Vec<_> =
             (0..40).map(|_| ana.decide(&context, &all).unwrap()).map(|made| (made.id, made.action)).collect();
         assert!(ids.iter().all(|(id, _)| id.site == origin && id.to_string().parse() == Ok(*id)));
-        assert_eq!((ana.state().site(), ana.user().place()), (origin, origin));
+        assert_eq!((ana.state().site(), ana.user().site()), (origin, origin));
         ids.iter().map(|(_, action)| action.0).collect::<Vec<_>>()
     };
-    let (zero, one, two) = (decide(0), decide(1), decide(2));
+    let zero = decide(0);
+    let one = decide(1);
+    let two = decide(2);
     assert!(zero != one && one != two && zero != two);
 
     // A place is recorded with the first decision, and not changed by other settings after that.

@@ -1,18 +1,23 @@
-//! The checks behind [`Catalog::try_new`](super::Catalog::try_new) and the canonical bytes behind its fingerprint.
+//! The checks of [`Catalog::try_new`](super::Catalog::try_new), and the fingerprints of a definition.
 //!
-//! Everything is `const fn`, which has no iterators yet: `while let [first, rest @ ..] = slice` walks a slice instead.
+//! Everything is `const fn`. Those have no iterators yet: `while let [first, rest @ ..] = slice` walks a
+//! slice instead.
+
+mod fingerprint;
+mod rules;
 
 use super::{
-    Block, CatalogError, Component, Condition, Contrast, Definition, Effect, MAX_ACTIONS, MAX_BLOCKS,
-    MAX_COMPONENTS, MAX_CONTRASTS, MAX_RULES, MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT,
-    Part, StandingRule, Term, Value,
+    Block, CatalogError, Component, Condition, Contrast, Definition, MAX_ACTIONS, MAX_BLOCKS, MAX_COMPONENTS,
+    MAX_CONTRASTS, MAX_RULES, MAX_SIGNALS, MAX_TASKS, MAX_TERMS, MAX_VALUES, MAX_WEIGHT, Part, Term, Value,
 };
-use crate::numbers::{Fingerprint, Range, within};
+use crate::numbers::{Range, within};
+pub(super) use fingerprint::{reference, shape};
+use rules::check_rules;
 
 const COST: Range = Range { least: 0.0, most: MAX_WEIGHT };
 const THRESHOLD: Range = Range { least: 0.0, most: 1.0 };
 
-/// Checks a definition; on success the number of its actions.
+/// Checks a definition. The result is its number of actions.
 pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, CatalogError> {
     if definition.components.is_empty() || definition.components.len() > MAX_COMPONENTS {
         return Err(CatalogError::ComponentCount);
@@ -72,27 +77,13 @@ pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, Catal
     if !cfg!(feature = "rules") && !definition.rules.is_empty() {
         return Err(CatalogError::RuleUnenforced);
     }
-    let mut rules = definition.rules;
-    while let [rule, rest @ ..] = rules {
-        if let Err(error) = check_rule(definition, rule, rest) {
-            return Err(error);
-        }
-        rules = rest;
+    match check_rules(definition, actions) {
+        Ok(()) => Ok(actions),
+        Err(error) => Err(error),
     }
-    let mut rules = definition.rules;
-    while let [rule, rest @ ..] = rules {
-        let mut action = 0;
-        while action < actions && !is_left(definition, rule, action) {
-            action += 1;
-        }
-        if action == actions {
-            return Err(CatalogError::RuleLeavesNothing);
-        }
-        rules = rest;
-    }
-    Ok(actions)
 }
 
+/// The same bytes.
 const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
     while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
         if *x != *y {
@@ -104,6 +95,7 @@ const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
     a.is_empty() && b.is_empty()
 }
 
+/// Letters, digits, `_` and `-`, at least one of them.
 const fn is_name(name: &str) -> bool {
     let mut bytes = name.as_bytes();
     while let [byte, rest @ ..] = bytes {
@@ -115,7 +107,7 @@ const fn is_name(name: &str) -> bool {
     !name.is_empty()
 }
 
-/// One name among the later ones of its kind.
+/// Checks one name among the later names of its kind.
 const fn check_name(name: &str, later_has_it: bool, task_reserved: bool) -> Result<(), CatalogError> {
     if !is_name(name) {
         Err(CatalogError::BadName)
@@ -128,6 +120,7 @@ const fn check_name(name: &str, later_has_it: bool, task_reserved: bool) -> Resu
     }
 }
 
+/// Checks the names of tasks or signals.
 const fn names(mut names: &[&str], task_reserved: bool) -> Result<(), CatalogError> {
     while let [name, rest @ ..] = names {
         let mut later = rest;
@@ -144,6 +137,7 @@ const fn names(mut names: &[&str], task_reserved: bool) -> Result<(), CatalogErr
     Ok(())
 }
 
+/// Checks the values of a component.
 const fn values(mut values: &[Value<'_>]) -> Result<(), CatalogError> {
     while let [value, rest @ ..] = values {
         let mut later = rest;
@@ -163,6 +157,7 @@ const fn values(mut values: &[Value<'_>]) -> Result<(), CatalogError> {
     Ok(())
 }
 
+/// Checks the components. The result is the number of actions.
 #[expect(clippy::cast_possible_truncation, reason = "at most 1024")]
 const fn components(mut components: &[Component<'_>]) -> Result<u16, CatalogError> {
     let mut actions = 1usize;
@@ -196,6 +191,7 @@ const fn components(mut components: &[Component<'_>]) -> Result<u16, CatalogErro
     Ok(actions as u16)
 }
 
+/// Checks a block among the later ones.
 const fn check_block(
     definition: &Definition<'_>,
     block: Block,
@@ -246,6 +242,7 @@ const fn check_block(
     Ok(())
 }
 
+/// Checks a term of the default score.
 const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), CatalogError> {
     if !within(term.weight, MAX_WEIGHT) {
         return Err(CatalogError::BadWeight);
@@ -256,7 +253,7 @@ const fn check_term(definition: &Definition<'_>, term: &Term<'_>) -> Result<(), 
     if check_pattern(definition, term.applies) { Ok(()) } else { Err(CatalogError::TermValues) }
 }
 
-/// A condition is sound when its signal or tasks exist; `unknown` says that they do not.
+/// Checks that the signal or the tasks of a condition exist. `unknown` is the error if they do not.
 const fn check_condition(
     definition: &Definition<'_>,
     when: Condition<'_>,
@@ -290,7 +287,7 @@ const fn check_condition(
     Ok(())
 }
 
-/// A pattern has at least one part, each of another component.
+/// Checks that a pattern has at least one part, and each part another component.
 const fn check_pattern(definition: &Definition<'_>, mut parts: &[Part<'_>]) -> bool {
     if parts.is_empty() {
         return false;
@@ -311,83 +308,7 @@ const fn check_pattern(definition: &Definition<'_>, mut parts: &[Part<'_>]) -> b
     true
 }
 
-const fn check_rule(
-    definition: &Definition<'_>,
-    standing: &StandingRule<'_>,
-    mut later: &[StandingRule<'_>],
-) -> Result<(), CatalogError> {
-    let mut found = false;
-    while let [other, rest @ ..] = later {
-        found |= same(standing.rule.name.as_bytes(), other.rule.name.as_bytes());
-        later = rest;
-    }
-    if let Err(error) = check_name(standing.rule.name, found, false) {
-        return Err(error);
-    }
-    if let Err(error) = check_condition(definition, standing.when, CatalogError::RuleCondition) {
-        return Err(error);
-    }
-    if !check_pattern(definition, standing.rule.pattern) {
-        return Err(CatalogError::RuleValues);
-    }
-    Ok(())
-}
-
-/// Whether a rule, where it holds, and the rules that hold everywhere leave an action.
-const fn is_left(definition: &Definition<'_>, own: &StandingRule<'_>, action: u16) -> bool {
-    let (mut any_only, mut listed) = (false, false);
-    let mut rules = definition.rules;
-    let mut first = true;
-    loop {
-        let standing = if first {
-            own
-        } else {
-            let [next, rest @ ..] = rules else { break };
-            rules = rest;
-            next
-        };
-        if first || matches!(standing.when, Condition::Always) {
-            let matches = has_pattern(definition.components, standing.rule.pattern, action);
-            match standing.rule.effect {
-                Effect::Forbid if matches => return false,
-                Effect::Require if !matches => return false,
-                Effect::Only => {
-                    any_only = true;
-                    listed |= matches;
-                }
-                Effect::Forbid | Effect::Require => {}
-            }
-        }
-        first = false;
-    }
-    !any_only || listed
-}
-
-/// Whether an action has one of the values of each part.
-#[expect(clippy::cast_possible_truncation, reason = "a component has at most 256 values")]
-const fn has_pattern(components: &[Component<'_>], mut pattern: &[Part<'_>], action: u16) -> bool {
-    while let [part, rest @ ..] = pattern {
-        let (mut index, mut value, mut stride) = (0, 0, 1);
-        let mut later = components;
-        while let [component, others @ ..] = later {
-            let count = component.values.len();
-            if index == part.component {
-                value = count;
-            } else if index > part.component {
-                stride *= count;
-            }
-            index += 1;
-            later = others;
-        }
-        let value = if value == 0 || stride == 0 { 0 } else { action as usize / stride % value };
-        if !part.contains(value as u8) {
-            return false;
-        }
-        pattern = rest;
-    }
-    true
-}
-
+/// Checks a contrast among the later ones.
 const fn check_contrast(
     definition: &Definition<'_>,
     contrast: &Contrast<'_>,
@@ -415,14 +336,19 @@ const fn check_contrast(
         }
         signals = rest;
     }
-    let (mut prefer, mut over, mut components) = (contrast.prefer, contrast.over, definition.components);
+    let mut prefer = contrast.prefer;
+    let mut over = contrast.over;
+    let mut components = definition.components;
     let mut differences = 0;
-    while let ([p, p_rest @ ..], [o, o_rest @ ..], [component, c_rest @ ..]) = (prefer, over, components) {
+    while let [component, later_components @ ..] = components {
+        let ([p, later_prefer @ ..], [o, later_over @ ..]) = (prefer, over) else { break };
         if *p as usize >= component.values.len() || *o as usize >= component.values.len() {
             return Err(CatalogError::ContrastActions);
         }
         differences += (*p != *o) as usize;
-        (prefer, over, components) = (p_rest, o_rest, c_rest);
+        components = later_components;
+        prefer = later_prefer;
+        over = later_over;
     }
     if prefer.is_empty() && over.is_empty() && components.is_empty() && differences == 1 {
         Ok(())
@@ -431,7 +357,7 @@ const fn check_contrast(
     }
 }
 
-/// Bits of the terms that name several components, so that they are not a sum over components.
+/// One bit per term: it names several components, and so is not a sum over components.
 pub(super) const fn spanning_terms(mut terms: &[Term<'_>]) -> u64 {
     let (mut bits, mut bit) = (0, 1_u64);
     while let [term, rest @ ..] = terms {
@@ -444,7 +370,7 @@ pub(super) const fn spanning_terms(mut terms: &[Term<'_>]) -> u64 {
     bits
 }
 
-/// A part is sound when its component and values exist and no value is named twice.
+/// Checks that the component and the values of a part exist, and that no value is named twice.
 pub(crate) const fn check_part(mut components: &[Component<'_>], part: &Part<'_>) -> bool {
     let mut index = 0;
     while let [component, rest @ ..] = components {
@@ -463,122 +389,4 @@ pub(crate) const fn check_part(mut components: &[Component<'_>], part: &Part<'_>
         components = rest;
     }
     false
-}
-
-/// Canonical bytes of the *shape*: everything that gives a stored number its meaning, names, order, blocks, contrasts, and the rules
-/// that a recorded decision was held to. Texts are wording, costs and default scores are the [`reference`]; neither is in it.
-pub(super) const fn shape(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
-    let mut sum = start.text(definition.name).u64(definition.components.len() as u64);
-    let mut components = definition.components;
-    while let [component, rest @ ..] = components {
-        sum = sum.text(component.name).u64(match component.null {
-            Some(null) => 1 + null as u64,
-            None => 0,
-        });
-        sum = sum.u64(component.values.len() as u64);
-        let mut values = component.values;
-        while let [value, others @ ..] = values {
-            sum = sum.text(value.name);
-            values = others;
-        }
-        components = rest;
-    }
-    sum = texts(texts(sum, definition.tasks), definition.signals).u64(definition.blocks.len() as u64);
-    let mut blocks = definition.blocks;
-    while let [block, rest @ ..] = blocks {
-        sum = sum
-            .u64(block.mask(definition.components.len()) as u64)
-            .u64(block.per_task as u64)
-            .u64(match block.signal {
-                Some(signal) => 1 + signal as u64,
-                None => 0,
-            })
-            .u64(block.without_null as u64);
-        blocks = rest;
-    }
-    sum = sum.u64(definition.contrasts.len() as u64);
-    let mut contrasts = definition.contrasts;
-    while let [contrast, rest @ ..] = contrasts {
-        sum = sum.text(contrast.name).u64(match contrast.task {
-            Some(task) => 1 + task as u64,
-            None => 0,
-        });
-        let mut signals = contrast.signals;
-        while let [signal, others @ ..] = signals {
-            sum = sum.f64(*signal as f64);
-            signals = others;
-        }
-        sum = sum.bytes(contrast.prefer).bytes(contrast.over);
-        contrasts = rest;
-    }
-    if definition.rules.is_empty() {
-        return sum;
-    }
-    sum = sum.u64(definition.rules.len() as u64);
-    let mut rules = definition.rules;
-    while let [standing, rest @ ..] = rules {
-        let effect = match standing.rule.effect {
-            Effect::Forbid => 0,
-            Effect::Require => 1,
-            Effect::Only => 2,
-        };
-        sum = pattern(
-            condition(sum.text(standing.rule.name).u64(effect), standing.when),
-            standing.rule.pattern,
-        );
-        rules = rest;
-    }
-    sum
-}
-
-/// Canonical bytes of the *reference*: the costs of values and the terms of the default score. A decision records what they came to, so
-/// they can change under a user.
-pub(super) const fn reference(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
-    let mut sum = start;
-    let mut components = definition.components;
-    while let [component, rest @ ..] = components {
-        let mut values = component.values;
-        while let [value, others @ ..] = values {
-            sum = sum.f64(value.cost);
-            values = others;
-        }
-        components = rest;
-    }
-    sum = sum.u64(definition.terms.len() as u64);
-    let mut terms = definition.terms;
-    while let [term, rest @ ..] = terms {
-        sum = pattern(condition(sum.f64(term.weight), term.when), term.applies);
-        terms = rest;
-    }
-    sum
-}
-
-const fn pattern(sum: Fingerprint, mut parts: &[Part<'_>]) -> Fingerprint {
-    let mut sum = sum.u64(parts.len() as u64);
-    while let [part, rest @ ..] = parts {
-        sum = sum.u64(part.component as u64).u64(part.values.len() as u64).bytes(part.values);
-        parts = rest;
-    }
-    sum
-}
-
-const fn texts(mut sum: Fingerprint, mut texts: &[&str]) -> Fingerprint {
-    sum = sum.u64(texts.len() as u64);
-    while let [text, rest @ ..] = texts {
-        sum = sum.text(text);
-        texts = rest;
-    }
-    sum
-}
-
-const fn condition(sum: Fingerprint, when: Condition<'_>) -> Fingerprint {
-    let (tag, signal, threshold) = match when {
-        Condition::Always => return sum.u64(0),
-        Condition::Tasks(tasks) => return sum.u64(1).u64(tasks.len() as u64).bytes(tasks),
-        Condition::Above(signal, threshold) => (2, signal, threshold),
-        Condition::AtLeast(signal, threshold) => (3, signal, threshold),
-        Condition::AtMost(signal, threshold) => (4, signal, threshold),
-        Condition::Below(signal, threshold) => (5, signal, threshold),
-    };
-    sum.u64(tag).u64(signal as u64).u64(threshold.to_bits() as u64)
 }

@@ -1,33 +1,34 @@
-//! What happened to a user at another place, as one event that is complete in itself.
+//! Events of another site of the same user. Each is complete in itself.
 //!
-//! A reward from elsewhere has its context, its action and its coins in it, so nothing of it waits in the ring here: the decisions
-//! that wait are those of this place. A coin counts with the m that was expected there, whether or not one of the same contrast is
-//! open here. [`merge`](super::merge) makes such events of another place's journal.
+//! A reward of another site has its context, its action and its probes in it, so no decision waits for it in
+//! the ring here. A probe counts with the m that was expected at its site, also while a probe of the same
+//! contrast waits here. [`merge`](super::merge) makes these events of the journal of another site.
 
+use super::evidence::Kind;
 use super::learn::Lesson;
 use super::probe::Probes;
 use super::trial::Account;
 use super::{Certifier, Memory, Observation, Promotion, State, User, UserError, Verdict, supported};
 use crate::catalog::score::Scalar;
-use crate::catalog::{Catalog, ContrastSet, Statement};
+use crate::catalog::{Catalog, ContrastSet, Statement, TRIAL_LEN};
 
-/// One step in the life of a user at another place.
+/// A change of the user at another site.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct RemoteEvent {
-    /// The place.
+    /// The other site.
     pub site: u32,
-    /// Events of that place that were known before.
+    /// Number of events of that site that were known before.
     pub from: u32,
-    /// Events of that place that are known with this one; what is between taught nothing.
+    /// Number of events of that site that are known with this one. Events in between taught nothing.
     pub to: u32,
-    /// The caller's time there: that of the latest decision or promotion before.
+    /// The caller's time there, of the latest decision or promotion before.
     pub time: u32,
-    /// What happened.
+    /// The change.
     pub deed: RemoteChange,
 }
 
-/// What happened elsewhere.
+/// A change at another site.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -36,49 +37,50 @@ pub enum RemoteChange {
     Reward {
         /// The round of its decision there; 0 for an action that was not decided on.
         round: u32,
-        /// The reward and what it is for.
+        /// The reward, with its context and action.
         observation: Observation,
-        /// Whether it was imputed.
+        /// The reward was imputed.
         imputed: bool,
-        /// The coins that were tossed for the decision.
+        /// The probes of the decision.
         coins: Probes,
     },
     /// A preference was stated.
     Stated(Statement),
     /// A reward was taken back.
     Unlearned {
-        /// The round of its decision there, if that is known; otherwise 0.
+        /// The round of its decision there; 0 if unknown.
         round: u32,
-        /// What was learned.
+        /// The observation that was learned.
         observation: Observation,
-        /// Whether its reward was imputed.
+        /// Its reward was imputed.
         imputed: bool,
-        /// How much of it is left here.
+        /// The share of the observation that fadings have left here.
         kept: f32,
-        /// Contrasts whose coins it was the reward of: they start again.
+        /// Contrasts that start again, since the reward was a result of their probes.
         probed: ContrastSet,
     },
-    /// A declared contrast entered the profile there. Of this place's own it is a promotion from before journals were merged by time.
+    /// A declared contrast entered the profile there. Of this site itself: a promotion from before journals
+    /// were merged by time.
     Promoted(Promotion),
-    /// Nothing that others learn from.
+    /// A change that other sites do not learn from.
     Nothing,
 }
 
 impl State {
-    /// Remembers that something is known.
-    pub(super) fn know(&mut self, elsewhere: &RemoteEvent) {
-        if elsewhere.site == self.site {
+    /// Remembers that a remote event is known.
+    pub(super) fn know(&mut self, event: &RemoteEvent) {
+        if event.site == self.site {
             self.count();
         } else {
-            let _ = self.merged.set(elsewhere.site, elsewhere.to); // there is room, as was checked
+            let _ = self.merged.set(event.site, event.to); // a free entry, as was checked
         }
     }
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Whether something from elsewhere can be next, and whether something is learned from it.
-    pub(super) fn admit_elsewhere(&self, elsewhere: &RemoteEvent) -> Result<bool, UserError> {
-        let RemoteEvent { site, from, to, ref deed, .. } = *elsewhere;
+    /// Checks that a remote event is the next one of its site. True if something is learned from it.
+    pub(super) fn admit_remote(&self, event: &RemoteEvent) -> Result<bool, UserError> {
+        let RemoteEvent { site, from, to, ref deed, .. } = *event;
         let own = site == self.state().site;
         if own && !matches!(deed, RemoteChange::Promoted(_)) {
             return Err(UserError::OwnSite);
@@ -102,23 +104,29 @@ impl<T: Scalar> User<'_, T> {
             RemoteChange::Promoted(promotion) if own && promotion.round > self.state().round => {
                 Err(UserError::NotPromoted)
             }
-            RemoteChange::Promoted(promotion) => self.admit_told(promotion).map(|()| false),
+            RemoteChange::Promoted(promotion) => self.admit_remote_promotion(promotion).map(|()| false),
             RemoteChange::Nothing => Ok(false),
         }
     }
 
-    /// What is learned from something that is next.
+    /// Prepares the observation of a remote event that is next.
     #[inline(never)]
-    pub(super) fn told_lesson<'s>(
+    pub(super) fn remote_lesson<'s>(
         &'s mut self,
-        elsewhere: &'s RemoteEvent,
+        event: &'s RemoteEvent,
     ) -> Result<Lesson<'s, T>, UserError> {
-        let mut lesson = match &elsewhere.deed {
-            RemoteChange::Reward { observation, imputed, coins, .. } => {
+        let mut lesson = match &event.deed {
+            RemoteChange::Reward { observation, imputed, coins: probes, .. } => {
                 let all = self.policy.catalog().all_actions();
                 self.admit_action(&observation.context, observation.action)?;
-                self.admit_coins(&all, &observation.context, observation.action, coins)?;
-                self.elsewhere_lesson(observation, *imputed)?
+                self.admit_probes(&all, &observation.context, observation.action, probes)?;
+                let kind = if *imputed {
+                    Kind::Imputed { expired: None }
+                } else {
+                    let Observation { action, reward, weight, .. } = *observation;
+                    Kind::Remote { probes, action, reward, voids: weight != 1.0 }
+                };
+                self.remote_reward_lesson(observation, kind)?
             }
             RemoteChange::Stated(statement) => self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?,
             RemoteChange::Unlearned { observation, imputed, kept, probed, .. } => {
@@ -130,12 +138,12 @@ impl<T: Scalar> User<'_, T> {
             }
             RemoteChange::Promoted(_) | RemoteChange::Nothing => return Err(UserError::NotLearned),
         };
-        lesson.elsewhere = Some(elsewhere);
+        lesson.bookkeeping.remote = Some(event);
         Ok(lesson)
     }
 
-    /// Whether a promotion made sense where it was made: the state that it followed from is not here.
-    fn admit_told(&self, promotion: &Promotion) -> Result<(), UserError> {
+    /// Checks that a promotion made sense at its site. The state that it followed from is not here.
+    fn admit_remote_promotion(&self, promotion: &Promotion) -> Result<(), UserError> {
         supported(
             cfg!(feature = "promote") && (cfg!(feature = "probes") || promotion.by == Certifier::Ellipsoid),
         )?;
@@ -154,24 +162,26 @@ impl<T: Scalar> User<'_, T> {
         if !(within && one_sided && ordered && evidence >= 1 && verdict != Verdict::Open) {
             return Err(UserError::NotPromoted);
         }
-        if self.has_room(contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
+        if self.has_capacity(contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Remembers what happened elsewhere and is not learned from. A promotion of another place's does not replace one that is
-    /// there; one of this place's own does if it is of the other side.
-    pub(super) fn note(mut self, catalog: &Catalog<'_>, elsewhere: &RemoteEvent) {
-        let own = elsewhere.site == self.state.site;
-        self.state.know(elsewhere);
-        let RemoteChange::Promoted(promotion) = &elsewhere.deed else { return };
+    /// Records a remote event that nothing is learned from.
+    ///
+    /// A promotion of another site does not replace a promotion that is in the profile. A promotion of this
+    /// site does if its verdict is another one.
+    pub(super) fn note_remote(mut self, catalog: &Catalog<'_>, event: &RemoteEvent) {
+        let own = event.site == self.state.site;
+        self.state.know(event);
+        let RemoteChange::Promoted(promotion) = &event.deed else { return };
         let known = self.profile.iter().find(|known| known.contrast == promotion.contrast);
         if known.is_some_and(|known| !own || known.verdict == promotion.verdict) {
             return;
         }
         self.enlist(promotion);
         let trials = self.storage.get(catalog.trials_start()..).unwrap_or_default();
-        let start = crate::catalog::TRIAL_LEN * usize::from(promotion.contrast);
+        let start = TRIAL_LEN * usize::from(promotion.contrast);
         let account = trials.get(start..).map(Account::read);
         if promotion.by == Certifier::Probes
             && account.is_some_and(|account| own || account.certified == Verdict::Open)

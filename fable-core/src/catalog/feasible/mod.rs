@@ -1,8 +1,9 @@
-//! Hard constraints: which actions may be chosen at all, settled before anything is sampled.
+//! Hard constraints: the set of actions that a round may choose from. It is known before anything is drawn.
 //!
-//! A [`Rule`] forbids, requires or enumerates patterns of values. An action is feasible when it matches no `forbid`, every
-//! `require` and, if there is one, at least one `only`. A prohibition is never a large cost: an infeasible action is not
-//! among those compared, so no draw can select it. [`removed_by`] names the rule that removed an action, from the rules alone.
+//! A [`Rule`] forbids, requires or enumerates patterns of values. An action is feasible if it matches no
+//! `forbid` rule, every `require` rule and, if there are any, at least one `only` rule. A prohibition is not
+//! a large cost: infeasible actions are not compared, so no draw can select one. [`removed_by`] names the
+//! rule that removed an action.
 //!
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, STYLE, Style, TOOL, Tool};
@@ -23,137 +24,33 @@
 //! # Ok::<(), FeasibleError>(())
 //! ```
 
-use super::{Action, Catalog, MAX_ACTIONS, MAX_COMPONENTS, Part, check_part};
-use crate::numbers::Bits;
+mod set;
+
+use super::{Action, Catalog, MAX_COMPONENTS, Part, check_part};
 use core::fmt;
+pub use set::ActionSet;
 
-/// A set of actions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct ActionSet(Bits<{ MAX_ACTIONS / 32 }>);
-
-impl ActionSet {
-    /// Becomes another set, word by word: on a device that takes less than moving memory that might overlap.
-    pub(crate) fn copy(&mut self, other: &Self) {
-        self.0.copy(&other.0);
-    }
-
-    /// No action; all bits zero.
-    pub const EMPTY: Self = Self(Bits::EMPTY);
-
-    /// The first `count` actions, at most [`MAX_ACTIONS`].
-    #[must_use]
-    #[inline]
-    pub const fn first(count: usize) -> Self {
-        Self(Bits::first(count))
-    }
-
-    /// Whether the action is in the set.
-    #[must_use]
-    #[inline]
-    pub fn contains(&self, action: Action) -> bool {
-        self.0.contains(action.index())
-    }
-
-    /// Adds an action; one past [`MAX_ACTIONS`] is ignored.
-    #[inline]
-    pub fn insert(&mut self, action: Action) {
-        self.0.insert(action.index());
-    }
-
-    /// Removes an action.
-    #[inline]
-    pub fn remove(&mut self, action: Action) {
-        self.0.remove(action.index());
-    }
-
-    /// Number of actions in the set.
-    #[must_use]
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether the set is empty.
-    #[must_use]
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether every action of this set is in `other`.
-    #[must_use]
-    #[inline]
-    pub fn is_subset(&self, other: &Self) -> bool {
-        self.0.is_subset(&other.0)
-    }
-
-    /// Words of 32 actions.
-    #[cfg(feature = "record")]
-    pub(crate) const WORDS: usize = MAX_ACTIONS / 32;
-
-    /// Whether every action of this set is among the first `count`.
-    #[inline]
-    pub(crate) fn is_below(&self, count: usize) -> bool {
-        self.0.is_below(count)
-    }
-
-    /// The bits, 32 actions a word, the first action lowest.
-    #[must_use]
-    pub const fn words(&self) -> &[u32; MAX_ACTIONS / 32] {
-        self.0.words()
-    }
-
-    /// The set with these bits.
-    #[must_use]
-    pub const fn from_words(words: [u32; MAX_ACTIONS / 32]) -> Self {
-        Self(Bits::from_words(words))
-    }
-
-    /// The words up to the last nonzero one.
-    #[cfg(feature = "record")]
-    #[inline]
-    pub(crate) fn used_words(&self) -> &[u32] {
-        let words = self.words();
-        let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
-        words.get(..used).unwrap_or(words)
-    }
-
-    /// Replaces one word.
-    #[cfg(feature = "record")]
-    pub(crate) fn set_word(&mut self, index: usize, word: u32) {
-        if let Some(slot) = self.0.words_mut().get_mut(index) {
-            *slot = word;
-        }
-    }
-
-    /// The actions in catalog order.
-    pub fn iter(&self) -> impl Iterator<Item = Action> + use<> {
-        self.0.iter().filter_map(|index| u16::try_from(index).ok().map(Action))
-    }
-}
-
-/// What a rule does with the actions that match its pattern.
+/// The effect of a rule on the actions that match its pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Effect {
-    /// Removes the actions that match: forbidden values or combinations, unavailable tools, incompatible pairs.
+    /// Removes actions that match: forbidden values or combinations, unavailable tools, incompatible pairs.
     Forbid,
-    /// Removes the actions that do not match: required values, mandatory confirmation.
+    /// Removes actions that do not match: required values, mandatory confirmation.
     Require,
-    /// Together the `Only` rules remove the actions that match none of them.
+    /// The `Only` rules together remove actions that match none of them.
     Only,
 }
 
-/// One hard constraint: a conjunction of parts and what it does.
+/// One hard constraint: an effect, and a pattern of parts that all have to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rule<'a> {
-    /// Why the rule exists; shown to people.
+    /// The reason for the rule, shown to people.
     pub name: &'a str,
-    /// What happens to the actions that match.
+    /// The effect on actions that match.
     pub effect: Effect,
-    /// An action matches when it has, for each part, one of the part's values.
+    /// An action matches if it has one of the values of each part.
     pub pattern: &'a [Part<'a>],
 }
 
@@ -170,12 +67,13 @@ impl<'a> Rule<'a> {
         Self { name, effect: Effect::Require, pattern }
     }
 
-    /// Keeps only actions that match this or another `only` rule.
+    /// Keeps only actions that match this rule or another `only` rule.
     #[must_use]
     pub const fn only(name: &'a str, pattern: &'a [Part<'a>]) -> Self {
         Self { name, effect: Effect::Only, pattern }
     }
 
+    /// True if an action with these values matches the pattern.
     pub(super) fn matches(&self, values: &[u8]) -> bool {
         self.pattern
             .iter()
@@ -183,16 +81,16 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// The rule that removes an action, the first in order; `None` when it is feasible or outside the catalog.
+/// The first rule that removes an action; `None` if the action is feasible or outside the catalog.
 ///
-/// An action that misses every `only` rule is charged to the first of them.
+/// For an action that matches no `only` rule this is the first `only` rule.
 #[must_use]
 pub fn removed_by<'r>(catalog: &Catalog<'_>, rules: &'r [Rule<'r>], action: Action) -> Option<&'r Rule<'r>> {
     let values = catalog.values(action)?;
     removed(rules.iter(), &values)
 }
 
-/// The first of these rules that removes an action with these values.
+/// The first rule that removes an action with these values.
 pub(super) fn removed<'r>(
     mut rules: impl Iterator<Item = &'r Rule<'r>> + Clone,
     values: &[u8],
@@ -205,7 +103,7 @@ pub(super) fn removed<'r>(
     })
 }
 
-/// A set of actions that is known not to be empty. Only these can be decided over.
+/// A set of actions that is not empty. Every decision is made from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Feasible(ActionSet);
@@ -239,7 +137,7 @@ impl Feasible {
         Self::from_set(catalog, set)
     }
 
-    /// The same without the actions that have all of these values, by names.
+    /// The set without the actions that have all of these values. Values are given by name.
     ///
     /// ```
     /// use fable_core::catalog::{AGENT, FeasibleError};
@@ -257,7 +155,7 @@ impl Feasible {
         self.narrow(catalog, values, false)
     }
 
-    /// The same with only the actions that have all of these values, by names.
+    /// The set with only the actions that have all of these values. Values are given by name.
     ///
     /// # Errors
     /// As for [`forbid`](Self::forbid).
@@ -265,6 +163,7 @@ impl Feasible {
         self.narrow(catalog, values, true)
     }
 
+    /// Keeps the actions for which "has all of these values" is `wanted`.
     fn narrow(
         &self,
         catalog: &Catalog<'_>,
@@ -302,7 +201,7 @@ impl Feasible {
         Self(catalog.all_actions())
     }
 
-    /// A set made elsewhere.
+    /// A set that the caller has made.
     ///
     /// # Errors
     /// An empty set, or one with actions outside the catalog.
@@ -317,7 +216,7 @@ impl Feasible {
         }
     }
 
-    /// Actions of the catalog, unless there is none.
+    /// Actions of the catalog; `None` if there is none.
     pub(crate) fn some(set: ActionSet) -> Option<Self> {
         if set.is_empty() { None } else { Some(Self(set)) }
     }
@@ -337,7 +236,7 @@ impl Feasible {
     }
 }
 
-/// What can be wrong with hard constraints.
+/// A fault in hard constraints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -349,12 +248,12 @@ pub enum FeasibleError {
         /// Its position.
         rule: usize,
     },
-    /// A rule names a component or value that the catalog does not have, a value twice, or none.
+    /// A rule names a component or value that the catalog does not have, a value twice, or no value.
     UnknownValue {
         /// Its position.
         rule: usize,
     },
-    /// A rule names a component in two parts, which no action can match; put the values into one part.
+    /// A rule names a component in two parts. Its values belong into one part.
     RepeatedComponent {
         /// Its position.
         rule: usize,
@@ -385,19 +284,6 @@ impl core::error::Error for FeasibleError {}
 mod tests {
     use super::*;
     use crate::catalog::TAU2;
-
-    #[test]
-    fn a_set_is_what_was_inserted() {
-        for count in [0, 1, 31, 32, 33, 180, 1023, 1024] {
-            let set = ActionSet::first(count);
-            assert_eq!(set.len(), count);
-            assert!(set.iter().map(Action::index).eq(0..count));
-            assert!(!set.contains(Action(1024)) && !set.contains(Action(u16::MAX)));
-        }
-        let mut set = ActionSet::EMPTY;
-        set.insert(Action(1024));
-        assert!(set.is_empty());
-    }
 
     #[test]
     fn rules_compose_as_documented() {
