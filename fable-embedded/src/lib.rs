@@ -21,7 +21,7 @@
 //! device.feedback(decision.id, 0.5)?;
 //! # let (mut again, mut store) = (learner.clone(), FlashStore::new(store.into_flash(), LAYOUT));
 //! # store.restore(&policy, &mut again, &mut workspace)?;
-//! # assert_eq!((again.rounds(), again.observations(), again == learner), (1, 1, true));
+//! # assert_eq!((again.state().rounds(), again.state().observations(), again == learner), (1, 1, true));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!

@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-/// A fault in a program.
+/// An error in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// No block, or more than 128; or more than 1,024 single coordinates.
+    /// No block, more than 128 blocks, or more than 1,024 single coordinates.
     BlockCount,
-    /// A block of no coordinates, or more than 8,192 coordinates.
+    /// A block without coordinates, or more than 8,192 coordinates.
     Sizes,
     /// A matrix with another number of rows and columns.
     Shape {
-        /// Rows and columns that it should have.
+        /// Required number of rows and columns.
         expected: usize,
     },
     /// The entries of the relevance do not add up to a finite number.
@@ -22,15 +22,15 @@ pub enum ProgramError {
     UnknownBlock,
     /// The scratch is too short.
     ScratchLength {
-        /// Words that it needs.
+        /// Required number of words.
         needed: usize,
     },
-    /// No choice that keeps the rules has this many coordinates.
+    /// No choice that obeys the rules has this many coordinates.
     Infeasible {
-        /// The budget asked for.
+        /// The budget k.
         k: usize,
     },
-    /// No choice was found within the number of nodes.
+    /// The nodes were used up before an admissible choice was found.
     NodeLimit,
 }
 

@@ -30,8 +30,7 @@ impl Condition<'_> {
     #[must_use]
     #[inline(never)]
     pub fn holds(&self, context: &Context) -> bool {
-        // The condition holds for values below, equal to or above the threshold.
-        let (index, threshold, [below, equal, above]) = match *self {
+        let (signal, threshold) = match *self {
             Self::Always => return true,
             Self::Tasks(tasks) => {
                 return context.task().is_some_and(|task| tasks.iter().any(|&t| usize::from(t) == task));

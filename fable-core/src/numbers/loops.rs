@@ -116,7 +116,7 @@ mod tests {
 
     /// A factor of `n` columns with the information row, 1/D, and a vector along them, from a linear
     /// congruence. In the first half of the vector, every third entry is zero.
-    fn factor<T: Number>(n: usize) -> (Vec<T>, Vec<T>, Vec<T>) {
+    fn factor<T: Number>(n: usize) -> Case<T> {
         let mut state = 1_u32;
         let mut next = move || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -242,7 +242,7 @@ mod tests {
         }
         for n in (1..40).chain([64, 134, 146]) {
             for solved in 1..=n.min(18) {
-                let (columns, _, x) = factor::<f32>(n);
+                let Case { columns, w: x, .. } = factor::<f32>(n);
                 // The last columns belong to entries that are solved already.
                 let unknown = n + 1 - solved;
                 let starts: Vec<usize> =

@@ -164,9 +164,9 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 // The ring holds the last rounds without a gap.
                 let newer = u32::from(counters.pending.saturating_sub(index));
                 let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
-                let known = pending.coins.is_below(catalog.contrasts().len());
-                let again = pending.coins.iter().any(|contrast| self.probed.contains(contrast));
-                pending.coins.iter().for_each(|contrast| self.probed.insert(contrast));
+                let known = pending.probed.is_below(catalog.contrasts().len());
+                let again = pending.probed.iter().any(|contrast| self.probed.contains(contrast));
+                pending.probed.iter().for_each(|contrast| self.probed.insert(contrast));
                 if in_order && known && !again {
                     Ok(Item::Pending(pending))
                 } else {
@@ -403,7 +403,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.voided = counters.voided;
         let layout = self.reader.policy.catalog().layout();
         // Three assignments: the compiler copies a whole struct with a call for overlapping memory.
-        (state.arrow.leaves, state.arrow.leaf, state.arrow.root) = (layout.leaves, layout.leaf, layout.root);
+        (state.layout.leaves, state.layout.leaf, state.layout.root) = (layout.leaves, layout.leaf, layout.root);
         state.log_det_ratio = counters.log_det_ratio;
         state.since_fading = counters.since_fading;
         state.squares = counters.squares;

@@ -30,8 +30,11 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 
-use super::{DecisionId, Event, Observation, State, User, UserError, View};
-use crate::catalog::{Action, Context, ContrastSet, score::Scalar};
+use super::admit::admit_reward;
+use super::learn::Lesson;
+use super::probe::Probe;
+use super::{DecisionId, Event, Memory, Observation, State, User, UserError, View};
+use crate::catalog::{Action, Catalog, Context, ContrastSet, score::Scalar};
 use crate::policy::{Deadline, Expiry};
 
 /// The state of a decision in the ring.
@@ -92,6 +95,30 @@ impl From<Due> for Event {
     }
 }
 
+/// The end of a wait, checked.
+#[derive(Debug)]
+pub(super) enum Expiring<'s, T> {
+    /// An imputed reward is learned.
+    Imputed(Lesson<'s, T>),
+    /// Nothing is learned.
+    Unrewarded(Unrewarded<'s, T>),
+}
+
+/// A decision that stops waiting without a reward, and the state that it belongs to.
+#[derive(Debug)]
+pub(super) struct Unrewarded<'s, T> {
+    state: &'s mut State,
+    pending: &'s mut Pending<T>,
+}
+
+impl<T> Unrewarded<'_, T> {
+    /// Ends the wait.
+    pub(super) const fn expire(self) {
+        self.pending.wait = Wait::Expired;
+        self.state.count();
+    }
+}
+
 /// A decision that is kept: with or without its reward.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -132,7 +159,7 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// The decisions that still wait for their reward at time `now`, oldest first.
+    /// The decisions that still wait for their reward at `time`, oldest first.
     pub fn waiting(&self, time: u32) -> impl Iterator<Item = DecisionId> {
         let waits = move |pending: &&Pending<T>| pending.wait == Wait::Waiting && !self.is_due(pending, time);
         self.memory.view().ring().filter(waits).map(|pending| self.id(pending.round))

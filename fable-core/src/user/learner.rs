@@ -14,7 +14,7 @@
 //! let policy = Policy::new(&TAU2, Settings::default())?;
 //! learner.start(&policy, user_hash("ana"))?;
 //! let user = learner.bind(&policy, &mut workspace)?;
-//! assert_eq!(user.rounds(), 0);
+//! assert_eq!(user.state().rounds(), 0);
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!

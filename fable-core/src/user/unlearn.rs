@@ -23,7 +23,7 @@
 //! let observation = Observation { context, action: Action(4), baseline, reward: 0.75, weight: 1.0 };
 //! user.unlearn(observation)?;
 //! let estimate = user.predict(&context, Action(4), None)?;
-//! assert!((estimate.mean - baseline).abs() < 1e-15 && user.observations() == 0);
+//! assert!((estimate.mean - baseline).abs() < 1e-15 && user.state().observations() == 0);
 //! assert_eq!(user.unlearn(observation), Err(UserError::NotLearned));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
