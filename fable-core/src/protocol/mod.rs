@@ -85,7 +85,7 @@
 //! ```
 //! use fable_core::protocol::{Draft, Frame, MAX_FRAME, Request};
 //! let mut buffer = [0; MAX_FRAME];
-//! let request = Request::Feedback { incarnation: 0, round: 7, reward: 0.5, weight: 1.0, now: 0 };
+//! let request = Request::Feedback { incarnation: 0, round: 7, reward: 0.5, weight: 1.0, time: 0 };
 //! let mut sent = Draft::request(&mut buffer, 1, &request).seal().to_vec();
 //! assert_eq!((sent.len(), sent.pop()), (27, Some(0)));
 //! let frame = Frame::open(&mut sent)?;

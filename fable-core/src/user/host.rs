@@ -28,7 +28,7 @@ pub type HostLearner<T, const R: usize = HOST_CAPACITY> = Learner<T, Vec<T>, R>;
 /// ana.feedback(decision.id, 0.5)?;
 /// # #[cfg(feature = "record")] {
 /// let again = HostUser::<f32>::restore(&policy, &ana.to_bytes())?; // kept anywhere, whole or not at all
-/// assert_eq!(again.observations(), 1);
+/// assert_eq!(again.state().observations(), 1);
 /// # }
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```

@@ -167,7 +167,7 @@ impl<F: NorFlash> FlashStore<F> {
     /// let (policy, migrated) = store.start_from(before, &V2, Settings::DEFAULT, &mut learner, &mut workspace, draw)?;
     /// # assert_eq!(migrated.map(|migrated| (migrated.kept, migrated.added)), Some((2, 1)));
     /// let user = learner.bind(&policy, &mut workspace)?;
-    /// # assert_eq!(user.rounds(), 0);
+    /// # assert_eq!(user.state().rounds(), 0);
     /// # Ok::<(), Box<dyn core::error::Error>>(())
     /// ```
     ///
