@@ -1,4 +1,4 @@
-//! Finds the catalog that is compiled into the library: FABLE_CATALOG is a file from `fable catalog rust`.
+//! Includes the catalog that is compiled into the library: FABLE_CATALOG is a file from `fable catalog rust`.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -16,14 +16,15 @@ fn main() {
         panic!("{} has no fingerprints: it is not from `fable catalog rust`", file.display())
     });
     let path = file.to_str().unwrap_or_else(|| panic!("{} is not UTF-8", file.display()));
-    // A name of a symbol cannot be computed, so that the text says it; that it is the right one is checked when it is compiled.
+    // A symbol's name cannot be computed, so it is part of the source. The source asserts the fingerprint.
     let source = format!(
         "#[allow(dead_code)]\npub(crate) mod catalog {{ include!({path:?}); }}\n\
          /// The catalog that was compiled into the library.\n\
          #[unsafe(export_name = \"fable_catalog_{fingerprint:016x}\")]\n\
          pub static BUILTIN: crate::policy::Handle = crate::policy::Handle::fixed(catalog::POLICY.get());\n\
          #[allow(clippy::unreadable_literal)]\n\
-         const _: () = assert!(catalog::POLICY.get().fingerprint() == {fingerprint:#x}, \"another fingerprint than the file says\");\n"
+         const _: () = assert!(\n    catalog::POLICY.get().fingerprint() == {fingerprint:#x},\n    \
+         \"another fingerprint than the file says\"\n);\n"
     );
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("builtin.rs");
     fs::write(&out, source).unwrap_or_else(|error| panic!("{}: {error}", out.display()));

@@ -136,9 +136,9 @@ static void assess(void)
 
 static void profile(void)
 {
-    fable_promotion promotions[FABLE_ROOM];
+    fable_promotion promotions[FABLE_CAPACITY];
     size_t count = 0;
-    CHECK(fable_profile(user, promotions, FABLE_ROOM, &count));
+    CHECK(fable_profile(user, promotions, FABLE_CAPACITY, &count));
     for (size_t index = 0; index < count; index++) {
         mix(promotions[index].contrast), mix((uint64_t)(int64_t)promotions[index].verdict), mix(promotions[index].by);
         mix(promotions[index].round), mix(promotions[index].evidence), mix(promotions[index].standing);

@@ -116,28 +116,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 header.admit(Kind::Snapshot, self.policy)?;
                 Ok(Item::Header(header))
             }
-            Stage::Counters => {
-                let counters = self.part(|input| Ok(input.counters()))?;
-                let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
-                let lists = usize::from(counters.words) <= ActionSet::WORDS
-                    && usize::from(counters.merged) <= MAX_SITES
-                    && u32::from(counters.pending) <= counters.round
-                    && usize::from(counters.profile) <= catalog.contrasts().len();
-                if !cfg!(feature = "alloc") && counters.merged > 0 {
-                    return Err(RecordError::Unsupported);
-                }
-                if !cfg!(feature = "adapt")
-                    && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0)
-                {
-                    return Err(RecordError::Unsupported);
-                }
-                let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
-                if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
-                    Ok(Item::Counters(counters))
-                } else {
-                    Err(RecordError::Content)
-                }
-            }
+            Stage::Counters => self.counters(),
             Stage::Merged(_) => {
                 let (low, high) = self.part.split_at_checked(4).unwrap_or_default();
                 let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -211,6 +190,31 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     Err(RecordError::Checksum)
                 }
             }
+        }
+    }
+
+    /// Reads and checks the counters.
+    fn counters(&self) -> Result<Item<T>, RecordError> {
+        let catalog = self.policy.catalog();
+        let counters = self.part(|input| Ok(input.counters()))?;
+        let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
+        let lists = usize::from(counters.words) <= ActionSet::WORDS
+            && usize::from(counters.merged) <= MAX_SITES
+            && u32::from(counters.pending) <= counters.round
+            && usize::from(counters.profile) <= catalog.contrasts().len();
+        if !cfg!(feature = "alloc") && counters.merged > 0 {
+            return Err(RecordError::Unsupported);
+        }
+        if !cfg!(feature = "adapt")
+            && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0)
+        {
+            return Err(RecordError::Unsupported);
+        }
+        let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
+        if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
+            Ok(Item::Counters(counters))
+        } else {
+            Err(RecordError::Content)
         }
     }
 

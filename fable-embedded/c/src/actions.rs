@@ -1,6 +1,6 @@
-//! Actions, and the instruction for the assistant.
+//! Values of actions, and the instruction for the assistant.
 
-use crate::borrow::{many, place, places};
+use crate::borrow::{reference_mut, slice, slice_mut};
 use crate::policy::{Handle, policy};
 use crate::status::{Status, number};
 use crate::text;
@@ -16,9 +16,9 @@ pub unsafe extern "C" fn fable_action_of(
     action: *mut u16,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (policy, values, action) =
-            unsafe { (self::policy(policy)?, many(values, count)?, place(action)?) };
+            unsafe { (self::policy(policy)?, slice(values, count)?, reference_mut(action)?) };
         *action = policy.catalog().action(values).ok_or(Status::UNKNOWN_VALUE)?.0;
         Ok(())
     })())
@@ -33,8 +33,8 @@ pub unsafe extern "C" fn fable_values_of(
     count: usize,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (policy, out) = unsafe { (self::policy(policy)?, places(values, count)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (policy, out) = unsafe { (self::policy(policy)?, slice_mut(values, count)?) };
         let values = policy.catalog().values(Action(action)).ok_or(Status::UNKNOWN_ACTION)?;
         if out.len() < values.len() {
             return Err(Status::TOO_SMALL);
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn fable_instruct(
     length: *mut usize,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         unsafe {
             let catalog = self::policy(policy)?.catalog();
             if usize::from(action) >= catalog.actions() {

@@ -1,89 +1,92 @@
-//! What C hands over as pointers, made references after everything was looked at that can be.
+//! References from the pointers of C, after all possible checks.
 
 use crate::status::Status;
 use core::ffi::{CStr, c_char};
 
-/// One thing to be read.
+/// A reference from a pointer.
 ///
 /// # Safety
-/// A pointer that is neither null nor misaligned is to a `T` that nobody changes as long as the reference is used.
-pub(crate) unsafe fn one<'a, T>(pointer: *const T) -> Result<&'a T, Status> {
+/// If the pointer is neither null nor misaligned, it points to a `T` that does not change while the reference
+/// is in use.
+pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Result<&'a T, Status> {
     check(pointer)?;
-    // SAFETY: it is not null and aligned, and the rest is the caller's promise.
+    // SAFETY: it is not null and aligned, and the caller guarantees the rest.
     Ok(unsafe { &*pointer })
 }
 
-/// One thing to be written to.
+/// A mutable reference from a pointer.
 ///
 /// # Safety
-/// A pointer that is neither null nor misaligned is to memory of a `T` that nobody else uses as long as the reference is used.
-pub(crate) unsafe fn place<'a, T>(pointer: *mut T) -> Result<&'a mut T, Status> {
+/// If the pointer is neither null nor misaligned, it points to a `T` without any other user while the
+/// reference is in use.
+pub(crate) unsafe fn reference_mut<'a, T>(pointer: *mut T) -> Result<&'a mut T, Status> {
     check(pointer)?;
-    // SAFETY: it is not null and aligned, and the rest is the caller's promise.
+    // SAFETY: it is not null and aligned, and the caller guarantees the rest.
     Ok(unsafe { &mut *pointer })
 }
 
-/// Several things to be read; a null pointer will do for none.
+/// A slice from a pointer. The pointer may be null if `count` is 0.
 ///
 /// # Safety
-/// As for [`one`], for `count` things.
-pub(crate) unsafe fn many<'a, T>(pointer: *const T, count: usize) -> Result<&'a [T], Status> {
+/// See [`reference`], for `count` elements.
+pub(crate) unsafe fn slice<'a, T>(pointer: *const T, count: usize) -> Result<&'a [T], Status> {
     if count == 0 {
         return Ok(&[]);
     }
     check(pointer)?;
     admit::<T>(count)?;
-    // SAFETY: it is not null and aligned, the length is possible, and the rest is the caller's promise.
+    // SAFETY: it is not null and aligned, the length is possible, and the caller guarantees the rest.
     Ok(unsafe { core::slice::from_raw_parts(pointer, count) })
 }
 
-/// Several things to be written to; a null pointer will do for none.
+/// A mutable slice from a pointer. The pointer may be null if `count` is 0.
 ///
 /// # Safety
-/// As for [`place`], for `count` things.
-pub(crate) unsafe fn places<'a, T>(pointer: *mut T, count: usize) -> Result<&'a mut [T], Status> {
+/// See [`reference_mut`], for `count` elements.
+pub(crate) unsafe fn slice_mut<'a, T>(pointer: *mut T, count: usize) -> Result<&'a mut [T], Status> {
     if count == 0 {
         return Ok(&mut []);
     }
     check(pointer)?;
     admit::<T>(count)?;
-    // SAFETY: it is not null and aligned, the length is possible, and the rest is the caller's promise.
+    // SAFETY: it is not null and aligned, the length is possible, and the caller guarantees the rest.
     Ok(unsafe { core::slice::from_raw_parts_mut(pointer, count) })
 }
 
-/// A text.
+/// A text from a pointer.
 ///
 /// # Safety
-/// A pointer that is not null is to bytes that end with a zero and that nobody changes as long as the reference is used.
+/// If the pointer is not null, it points to bytes that end with a zero and do not change while the reference
+/// is in use.
 pub(crate) unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a str, Status> {
     check(pointer)?;
-    // SAFETY: it is not null, and the rest is the caller's promise.
+    // SAFETY: it is not null, and the caller guarantees the rest.
     unsafe { CStr::from_ptr(pointer) }.to_str().map_err(|_| Status::BAD_TEXT)
 }
 
-/// The same; null is the empty text.
+/// A text from a pointer; null gives the empty text.
 ///
 /// # Safety
-/// As for [`text`].
+/// See [`text`].
 #[cfg(feature = "runtime")]
 pub(crate) unsafe fn text_or_empty<'a>(pointer: *const c_char) -> Result<&'a str, Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if pointer.is_null() { Ok("") } else { unsafe { text(pointer) } }
 }
 
-/// A place for something that the caller may not want: null for that. It is asked for before anything is done.
+/// A mutable reference from a pointer; `None` for null. Called before the function has any effect.
 ///
 /// # Safety
-/// As for [`place`].
-pub(crate) unsafe fn wanted<'a, T>(pointer: *mut T) -> Result<Option<&'a mut T>, Status> {
-    // SAFETY: the caller's promise.
-    if pointer.is_null() { Ok(None) } else { unsafe { place(pointer) }.map(Some) }
+/// See [`reference_mut`].
+pub(crate) unsafe fn optional_mut<'a, T>(pointer: *mut T) -> Result<Option<&'a mut T>, Status> {
+    // SAFETY: guaranteed by the caller.
+    if pointer.is_null() { Ok(None) } else { unsafe { reference_mut(pointer) }.map(Some) }
 }
 
-/// Writes what is wanted.
-pub(crate) fn tell<T>(place: Option<&mut T>, what: T) {
-    if let Some(place) = place {
-        *place = what;
+/// Writes a value if there is a reference.
+pub(crate) fn write_optional<T>(target: Option<&mut T>, value: T) {
+    if let Some(target) = target {
+        *target = value;
     }
 }
 
@@ -97,7 +100,7 @@ fn check<T>(pointer: *const T) -> Result<(), Status> {
     }
 }
 
-/// No object of C is larger than half of all addresses.
+/// Refuses objects larger than half of the address space, which C does not have.
 fn admit<T>(count: usize) -> Result<(), Status> {
     match count.checked_mul(size_of::<T>()) {
         Some(size) if isize::try_from(size).is_ok() => Ok(()),

@@ -1,9 +1,10 @@
-//! A catalog of C structures as one of Rust, in memory of the caller.
+//! Converts a catalog of C structures to a Rust catalog, in memory of the caller.
 //!
-//! The texts and the lists of small numbers stay where they are. What has references in it is made anew: C has pointers and
-//! counts there, and texts without a length. One walk counts what is needed and finds null pointers, a second one writes.
+//! Texts and lists of small numbers are not copied. Structures with pointers are converted, because C has no
+//! slices and no lengths of texts. The first pass counts bytes and finds null pointers; the second pass
+//! writes.
 
-use crate::borrow::{many, one, place, text, text_or_empty};
+use crate::borrow::{reference, reference_mut, slice, text, text_or_empty};
 use crate::layout;
 use crate::policy::Handle;
 use crate::status::{Status, number};
@@ -17,47 +18,48 @@ use fable_core::catalog::{BlockSet, Effect};
 use fable_core::settings::{Deadline, Expiry, OnChange, Scale};
 use fable_core::{Catalog, Exploration, Policy, Rule, Settings};
 
-/// Memory that is handed out from its start. Without a place it only counts.
+/// A bump allocator in memory of the caller. With a null start it only counts bytes.
 struct Arena {
     start: *mut u8,
     used: usize,
 }
 
 impl Arena {
-    /// The place of so many things, aligned.
+    /// Reserves aligned memory for `count` values.
     fn reserve<T>(&mut self, count: usize) -> *mut T {
         self.used = self.used.next_multiple_of(align_of::<T>());
-        let place = self.start.wrapping_add(self.used).cast::<T>();
+        let start = self.start.wrapping_add(self.used).cast::<T>();
         self.used += count * size_of::<T>();
-        place
+        start
     }
 
-    /// Makes things of others, one by one; none where it only counts.
+    /// Converts values one by one and writes them. A counting arena writes nothing and returns an empty
+    /// slice.
     ///
     /// # Safety
-    /// If there is a place, it has room for all that is made.
+    /// If the start is not null, the memory is large enough for all values.
     unsafe fn make<'a, F, T: 'a>(
         &mut self,
         from: &[F],
         mut convert: impl FnMut(&mut Self, &F) -> Result<T, Status>,
     ) -> Result<&'a [T], Status> {
-        let place = self.reserve::<T>(from.len());
+        let start = self.reserve::<T>(from.len());
         for (index, item) in from.iter().enumerate() {
-            let made = convert(self, item)?;
+            let converted = convert(self, item)?;
             if !self.start.is_null() {
-                // SAFETY: the place was counted with all of `from`, is aligned, and nothing else is there.
-                unsafe { place.wrapping_add(index).write(made) };
+                // SAFETY: this memory is reserved for all of `from`, aligned and not used otherwise.
+                unsafe { start.wrapping_add(index).write(converted) };
             }
         }
         if self.start.is_null() || from.is_empty() {
             return Ok(&[]);
         }
-        // SAFETY: all of them were written just now, and nobody changes them any more.
-        Ok(unsafe { core::slice::from_raw_parts(place, from.len()) })
+        // SAFETY: all elements were written above and do not change any more.
+        Ok(unsafe { core::slice::from_raw_parts(start, from.len()) })
     }
 }
 
-/// What may be in a catalog, looked at before anything is counted.
+/// Checks the counts of a catalog before any pass.
 fn admit(catalog: &layout::Definition) -> Result<(), Status> {
     for (count, most, error) in [
         (catalog.component_count, MAX_COMPONENTS, CatalogError::ComponentCount),
@@ -75,49 +77,50 @@ fn admit(catalog: &layout::Definition) -> Result<(), Status> {
     Ok(())
 }
 
-/// A position that may be missing.
+/// A position from FABLE_AT(position) or 0.
 fn position(at: u16, error: CatalogError) -> Result<Option<u8>, Status> {
     at.checked_sub(1).map(|position| u8::try_from(position).map_err(|_| error.into())).transpose()
 }
 
-/// The catalog in memory of the arena.
+/// Converts a definition in the arena.
 ///
 /// # Safety
-/// The structures are as the header says and stay so; if the arena has a place, it has room for all of them.
+/// The structures are valid by the header and do not change. If the arena's start is not null, its memory is
+/// large enough.
 unsafe fn definition(arena: &mut Arena, catalog: &layout::Definition) -> Result<Definition<'static>, Status> {
     admit(catalog)?;
-    // SAFETY: the caller's promise, about every pointer in the structures.
+    // SAFETY: the caller guarantees every pointer in the structures.
     unsafe {
         let name = text(catalog.name)?;
-        let components = many(catalog.components, usize::from(catalog.component_count))?;
+        let components = slice(catalog.components, usize::from(catalog.component_count))?;
         let components = arena.make(components, |arena, own| component(arena, own))?;
         let names = |_: &mut Arena, name: &*const c_char| text(*name);
-        let tasks = arena.make(many(catalog.tasks, usize::from(catalog.task_count))?, names)?;
-        let signals = arena.make(many(catalog.signals, usize::from(catalog.signal_count))?, names)?;
+        let tasks = arena.make(slice(catalog.tasks, usize::from(catalog.task_count))?, names)?;
+        let signals = arena.make(slice(catalog.signals, usize::from(catalog.signal_count))?, names)?;
         let blocks =
-            arena.make(many(catalog.blocks, usize::from(catalog.block_count))?, |_, own| block(own))?;
-        let terms = arena.make(many(catalog.terms, usize::from(catalog.term_count))?, |arena, own| {
+            arena.make(slice(catalog.blocks, usize::from(catalog.block_count))?, |_, own| block(own))?;
+        let terms = arena.make(slice(catalog.terms, usize::from(catalog.term_count))?, |arena, own| {
             let applies = parts(arena, own.parts, own.part_count, CatalogError::TermValues)?;
             Ok(Term::new(own.weight, condition(&own.when)?, applies))
         })?;
         let count = usize::from(catalog.component_count);
-        let contrasts = many(catalog.contrasts, usize::from(catalog.contrast_count))?;
+        let contrasts = slice(catalog.contrasts, usize::from(catalog.contrast_count))?;
         let contrasts = arena.make(contrasts, |_, own| contrast(own, count))?;
         let rules = arena
-            .make(many(catalog.rules, usize::from(catalog.rule_count))?, |arena, own| rule(arena, own))?;
+            .make(slice(catalog.rules, usize::from(catalog.rule_count))?, |arena, own| rule(arena, own))?;
         Ok(Definition { name, components, tasks, signals, blocks, terms, contrasts, rules })
     }
 }
 
 /// # Safety
-/// As for [`definition`].
+/// See [`definition`].
 unsafe fn component(arena: &mut Arena, own: &layout::Component) -> Result<Component<'static>, Status> {
     if usize::from(own.value_count) > MAX_VALUES {
         return Err(CatalogError::ValueCount.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let values = many(own.values, usize::from(own.value_count))?;
+        let values = slice(own.values, usize::from(own.value_count))?;
         let values = arena.make(values, |_, value| {
             Ok(Value::new(text(value.name)?, text_or_empty(value.instruction)?, value.cost))
         })?;
@@ -155,7 +158,7 @@ fn block(own: &layout::Block) -> Result<Block, Status> {
 }
 
 /// # Safety
-/// As for [`definition`].
+/// See [`definition`].
 unsafe fn parts(
     arena: &mut Arena,
     parts: *const layout::Part,
@@ -165,16 +168,16 @@ unsafe fn parts(
     if usize::from(count) > MAX_COMPONENTS {
         return Err(error.into());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        arena.make(many(parts, usize::from(count))?, |_, part| {
-            Ok(Part::new(part.component, many(part.values, usize::from(part.value_count))?))
+        arena.make(slice(parts, usize::from(count))?, |_, part| {
+            Ok(Part::new(part.component, slice(part.values, usize::from(part.value_count))?))
         })
     }
 }
 
 /// # Safety
-/// As for [`definition`].
+/// See [`definition`].
 unsafe fn condition(own: &layout::Condition) -> Result<Condition<'static>, Status> {
     let (signal, threshold) = (own.signal, own.threshold);
     Ok(match own.kind {
@@ -183,27 +186,27 @@ unsafe fn condition(own: &layout::Condition) -> Result<Condition<'static>, Statu
         2 => Condition::AtLeast(signal, threshold),
         3 => Condition::AtMost(signal, threshold),
         4 => Condition::Below(signal, threshold),
-        // SAFETY: the caller's promise.
-        5 => Condition::Tasks(unsafe { many(own.tasks, usize::from(own.task_count)) }?),
+        // SAFETY: guaranteed by the caller.
+        5 => Condition::Tasks(unsafe { slice(own.tasks, usize::from(own.task_count)) }?),
         _ => return Err(Status::BAD_KIND),
     })
 }
 
 /// # Safety
-/// As for [`definition`].
+/// See [`definition`].
 unsafe fn contrast(own: &layout::Contrast, components: usize) -> Result<Contrast<'static>, Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
-        let signals = many(own.signals, usize::from(own.signal_count))?;
+        let signals = slice(own.signals, usize::from(own.signal_count))?;
         let contrast =
-            Contrast::new(text(own.name)?, many(own.prefer, components)?, many(own.over, components)?);
+            Contrast::new(text(own.name)?, slice(own.prefer, components)?, slice(own.over, components)?);
         let contrast = contrast.when(position(own.task, CatalogError::ContrastContext)?, signals);
         Ok(contrast.says(text_or_empty(own.positive)?, text_or_empty(own.negative)?))
     }
 }
 
 /// # Safety
-/// As for [`definition`].
+/// See [`definition`].
 unsafe fn rule(arena: &mut Arena, own: &layout::Rule) -> Result<StandingRule<'static>, Status> {
     let effect = match own.effect {
         0 => Effect::Forbid,
@@ -211,7 +214,7 @@ unsafe fn rule(arena: &mut Arena, own: &layout::Rule) -> Result<StandingRule<'st
         2 => Effect::Only,
         _ => return Err(Status::BAD_KIND),
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let pattern = parts(arena, own.parts, own.part_count, CatalogError::RuleValues)?;
         Ok(Rule { name: text(own.name)?, effect, pattern }.when(condition(&own.when)?))
@@ -219,11 +222,11 @@ unsafe fn rule(arena: &mut Arena, own: &layout::Rule) -> Result<StandingRule<'st
 }
 
 /// # Safety
-/// The texts stay as they are.
+/// The texts are valid and do not change.
 unsafe fn settings(own: &layout::Settings) -> Result<Settings<'static>, Status> {
     let some = |number: f64, none: bool| (!none).then_some(number);
     let [a, b, c, d] = own.retained;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (context_adapter, feedback_adapter) =
         unsafe { (text_or_empty(own.context_adapter)?, text_or_empty(own.feedback_adapter)?) };
     Ok(Settings {
@@ -270,24 +273,25 @@ unsafe fn settings(own: &layout::Settings) -> Result<Settings<'static>, Status> 
         },
         retained: BlockSet::from_words([a, b, c, d]),
         seed: own.seed,
-        site: own.site,
+        site: own.origin,
         context_adapter,
         feedback_adapter,
     })
 }
 
-/// The parts of a policy in the order in which they are in memory; bytes that they take, or would take.
+/// Reserves the parts of a policy, in the order of memory, and converts the definition.
 ///
 /// # Safety
-/// As for [`definition`].
-unsafe fn place_all(arena: &mut Arena, catalog: &layout::Definition) -> Result<Places, Status> {
+/// See [`definition`].
+unsafe fn lay_out(arena: &mut Arena, catalog: &layout::Definition) -> Result<PolicyParts, Status> {
     let (handle, policy, known) = (arena.reserve(1), arena.reserve(1), arena.reserve(1));
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let definition = unsafe { definition(arena, catalog) }?;
-    Ok(Places { handle, policy, catalog: known, definition })
+    Ok(PolicyParts { handle, policy, catalog: known, definition })
 }
 
-struct Places {
+/// Memory of the parts of a policy.
+struct PolicyParts {
     handle: *mut Handle,
     policy: *mut Policy<'static, f32>,
     catalog: *mut Catalog<'static>,
@@ -298,8 +302,8 @@ struct Places {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_policy_size(catalog: *const layout::Definition) -> usize {
     let mut arena = Arena { start: core::ptr::null_mut(), used: 0 };
-    // SAFETY: the promise of the caller, as in the header; nothing is written.
-    let counted = unsafe { one(catalog).and_then(|catalog| place_all(&mut arena, catalog)) };
+    // SAFETY: guaranteed by the caller, see the header; nothing is written.
+    let counted = unsafe { reference(catalog).and_then(|catalog| lay_out(&mut arena, catalog)) };
     counted.map_or(0, |_| arena.used)
 }
 
@@ -313,8 +317,8 @@ pub unsafe extern "C" fn fable_policy_init(
     policy: *mut *const Handle,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (catalog, out) = unsafe { (one(catalog)?, place(policy)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (catalog, out) = unsafe { (reference(catalog)?, reference_mut(policy)?) };
         if memory.is_null() {
             return Err(Status::NULL);
         }
@@ -324,62 +328,66 @@ pub unsafe extern "C" fn fable_policy_init(
         let settings = if settings.is_null() {
             DEFAULT.ok_or(Status::UNSUPPORTED)?
         } else {
-            // SAFETY: the promise of the caller, as in the header.
-            unsafe { self::settings(one(settings)?) }?
+            // SAFETY: guaranteed by the caller, see the header.
+            unsafe { self::settings(reference(settings)?) }?
         };
         let mut count = Arena { start: core::ptr::null_mut(), used: 0 };
-        // SAFETY: the promise of the caller, as in the header; nothing is written.
-        unsafe { place_all(&mut count, catalog) }?;
+        // SAFETY: guaranteed by the caller, see the header; nothing is written.
+        unsafe { lay_out(&mut count, catalog) }?;
         if size < count.used {
             return Err(Status::TOO_SMALL);
         }
         let mut arena = Arena { start: memory.cast(), used: 0 };
-        // SAFETY: the memory has room for what was counted, and is the caller's. What was written there is not changed any more.
+        // SAFETY: the memory has at least the counted size and belongs to the caller. Written parts do not
+        // change any more.
         unsafe {
-            memory.cast::<usize>().write(0); // no policy is here until all of it is
-            let places = place_all(&mut arena, catalog)?;
-            write_catalog(places.catalog, places.definition)?;
-            write_policy(places.policy, &*places.catalog, settings)?;
-            places.handle.write(Handle::at(places.handle.addr(), &*places.policy));
-            *out = places.handle;
+            memory.cast::<usize>().write(0); // no valid mark until the policy is complete
+            let parts = lay_out(&mut arena, catalog)?;
+            write_catalog(parts.catalog, parts.definition)?;
+            write_policy(parts.policy, &*parts.catalog, settings)?;
+            parts.handle.write(Handle::at(parts.handle.addr(), &*parts.policy));
+            *out = parts.handle;
         }
         Ok(())
     })())
 }
 
-/// A catalog is large: what makes one has a stack frame of its own, which is gone afterwards.
+/// Writes a catalog. Not inlined, because a catalog is large and its stack frame is freed on return.
 ///
 /// # Safety
-/// There is room for a catalog.
+/// `target` is valid for writing a catalog.
 #[inline(never)]
-unsafe fn write_catalog(place: *mut Catalog<'static>, definition: Definition<'static>) -> Result<(), Status> {
+unsafe fn write_catalog(
+    target: *mut Catalog<'static>,
+    definition: Definition<'static>,
+) -> Result<(), Status> {
     match &Catalog::try_new(definition) {
         Ok(catalog) => {
-            // SAFETY: the caller's promise; a catalog is plain data, and is copied once.
-            unsafe { place.copy_from_nonoverlapping(catalog, 1) };
+            // SAFETY: guaranteed by the caller; a catalog is plain data and is copied once.
+            unsafe { target.copy_from_nonoverlapping(catalog, 1) };
             Ok(())
         }
         Err(error) => Err((*error).into()),
     }
 }
 
-/// The same for a policy.
+/// Writes a policy. Not inlined, to free its stack frame on return.
 ///
 /// # Safety
-/// There is room for a policy.
+/// `target` is valid for writing a policy.
 #[inline(never)]
 unsafe fn write_policy(
-    place: *mut Policy<'static, f32>,
+    target: *mut Policy<'static, f32>,
     catalog: &'static Catalog<'static>,
     settings: Settings<'static>,
 ) -> Result<(), Status> {
     let policy = Policy::new(catalog, settings)?;
-    // SAFETY: the caller's promise.
-    unsafe { place.write(policy) };
+    // SAFETY: guaranteed by the caller.
+    unsafe { target.write(policy) };
     Ok(())
 }
 
-/// What null settings stand for.
+/// Settings for a null pointer.
 #[cfg(feature = "adapt")]
 const DEFAULT: Option<Settings<'static>> = Some(Settings::DEFAULT);
 #[cfg(not(feature = "adapt"))]

@@ -1,13 +1,13 @@
-//! A decision taken apart, in numbers.
+//! Explanations of decisions.
 
-use crate::borrow::{one, place, places};
+use crate::borrow::{reference, reference_mut, slice_mut};
 use crate::layout::{DecisionId as CDecisionId, Explanation as CExplanation, Share as CShare};
 use crate::status::{Status, number};
 use crate::user::{Handle, defaults, id, user};
 use fable_core::Action;
 use fable_core::explain::Source;
 
-/// FABLE_AT a coordinate, or 0.
+/// FABLE_AT(coordinate), or 0 for none.
 fn at(coordinate: Option<usize>) -> u16 {
     coordinate.map_or(0, |coordinate| coordinate as u16 + 1) // below 8,192
 }
@@ -26,11 +26,12 @@ pub unsafe extern "C" fn fable_explain(
     count: *mut usize,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (mut user, id, defaults) =
-            unsafe { (self::user(user)?, one(id)?, self::defaults(defaults, default_count)?) };
-        // SAFETY: the promise of the caller, as in the header.
-        let (out, shares, count) = unsafe { (place(explanation)?, places(shares, size)?, place(count)?) };
+            unsafe { (self::user(user)?, reference(id)?, self::defaults(defaults, default_count)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (out, shares, count) =
+            unsafe { (reference_mut(explanation)?, slice_mut(shares, size)?, reference_mut(count)?) };
         let why = user.explain(self::id(id), defaults, other.checked_sub(1).map(Action))?;
         *count = why.shares().count();
         if size != 0 && size < *count {

@@ -1,4 +1,4 @@
-//! The structures of the header, field by field. A test compares them with what a C compiler makes of the header.
+//! The structures of the header. A test compares sizes and offsets with those of a C compiler.
 
 use core::ffi::c_char;
 use core::mem::{align_of, offset_of, size_of};
@@ -6,13 +6,13 @@ use core::mem::{align_of, offset_of, size_of};
 /// A structure as C sees it: name, size, alignment, and the names and offsets of the fields.
 #[derive(Debug)]
 pub struct Layout {
-    /// The name in the header.
+    /// Name in the header.
     pub name: &'static str,
-    /// Its `sizeof`.
+    /// `sizeof` the structure.
     pub size: usize,
-    /// Its alignment.
+    /// Alignment of the structure.
     pub align: usize,
-    /// The fields with their `offsetof`.
+    /// The fields, each with its `offsetof`.
     pub fields: &'static [(&'static str, usize)],
 }
 

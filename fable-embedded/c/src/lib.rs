@@ -1,9 +1,13 @@
-//! Fable for C. `include/fable.h` is the documentation of every function here, `README.md` says how the library is made.
+//! Fable for C. `include/fable.h` documents every function; `README.md` describes the build of the library.
 //!
-//! All unsafe code of the repository but for device registers is in this crate. It is of three kinds: pointers of C become
-//! references (`borrow.rs`), a catalog of C structures becomes one of Rust in memory of the caller (`convert.rs`), and a user lives in
-//! memory of the caller (`user.rs`). What a pointer is to, the caller has to know; null, misaligned, moved and foreign ones are
-//! refused.
+//! Except for device registers, all unsafe code of the repository is in this crate:
+//!
+//! - `borrow.rs` makes references of pointers;
+//! - `convert.rs` makes a Rust catalog of C structures, in memory of the caller;
+//! - `user.rs` keeps a user in memory of the caller.
+//!
+//! Null, misaligned, moved and foreign pointers are refused. The caller guarantees the type and length of the
+//! memory.
 
 #![no_std]
 #![deny(
@@ -55,7 +59,8 @@ pub extern "C" fn fable_abi() -> u32 {
     ABI
 }
 
-/// Nothing here panics, and the tests look at the code for Cortex-M0 to prove it; a static library needs a handler all the same.
+/// The panic handler that a static library needs. No call leads to a panic, which `tests/c/run symbols`
+/// checks.
 #[cfg(feature = "library")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

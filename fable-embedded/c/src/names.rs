@@ -1,6 +1,6 @@
 //! Positions by name.
 
-use crate::borrow::{many, place, places, text};
+use crate::borrow::{reference_mut, slice, slice_mut, text};
 use crate::layout::{Context as CContext, Named, Pair, Signal};
 use crate::policy::{Handle, policy};
 use crate::status::{Status, number};
@@ -11,7 +11,7 @@ use fable_core::{Catalog, Context};
 /// Writes the position of a name.
 ///
 /// # Safety
-/// As the header says.
+/// See the header.
 unsafe fn find(
     policy: *const Handle,
     name: *const c_char,
@@ -19,8 +19,8 @@ unsafe fn find(
     look: impl FnOnce(&Catalog<'static>, &str) -> Result<usize, Status>,
 ) -> i32 {
     number((|| {
-        // SAFETY: the caller's promise.
-        let (policy, name, out) = unsafe { (self::policy(policy)?, text(name)?, place(out)?) };
+        // SAFETY: guaranteed by the caller.
+        let (policy, name, out) = unsafe { (self::policy(policy)?, text(name)?, reference_mut(out)?) };
         *out = u16::try_from(look(policy.catalog(), name)?).map_err(|_| Status::INTERNAL)?;
         Ok(())
     })())
@@ -29,7 +29,7 @@ unsafe fn find(
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_find_task(policy: *const Handle, name: *const c_char, task: *mut u16) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     unsafe { find(policy, name, task, |catalog, name| Ok(catalog.task(name)?)) }
 }
 
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn fable_find_signal(
     name: *const c_char,
     signal: *mut u16,
 ) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     unsafe { find(policy, name, signal, |catalog, name| Ok(catalog.signal(name)?)) }
 }
 
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn fable_find_contrast(
     name: *const c_char,
     contrast: *mut u16,
 ) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     unsafe {
         find(policy, name, contrast, |catalog, name| catalog.contrast(name).ok_or(Status::UNKNOWN_CONTRAST))
     }
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn fable_find_coordinate(
     name: *const c_char,
     coordinate: *mut u16,
 ) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     unsafe {
         find(policy, name, coordinate, |catalog, name| {
             catalog.coordinate(name).ok_or(Status::UNKNOWN_COORDINATE)
@@ -81,16 +81,15 @@ pub unsafe extern "C" fn fable_find_values(
     pairs: *mut Pair,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (policy, names, pairs) =
-            unsafe { (self::policy(policy)?, many(names, count)?, places(pairs, count)?) };
+            unsafe { (self::policy(policy)?, slice(names, count)?, slice_mut(pairs, count)?) };
         let find = |named: &Named| -> Result<Pair, Status> {
-            // SAFETY: the promise of the caller, as in the header.
+            // SAFETY: guaranteed by the caller, see the header.
             let (component, value) = unsafe { (text(named.component)?, text(named.value)?) };
             let catalog = policy.catalog();
-            let found =
-                catalog.component(component).and_then(|place| Some((place, catalog.value(place, value)?)));
-            let (component, value) = found.ok_or(Status::UNKNOWN_VALUE)?;
+            let component = catalog.component(component).ok_or(Status::UNKNOWN_VALUE)?;
+            let value = catalog.value(component, value).ok_or(Status::UNKNOWN_VALUE)?;
             Ok(Pair { component: u8::try_from(component).map_err(|_| Status::INTERNAL)?, value })
         };
         names.iter().try_for_each(|named| find(named).map(|_| ()))?; // all or nothing
@@ -108,26 +107,28 @@ pub unsafe extern "C" fn fable_context_named(
     task: *const c_char,
     signals: *const Signal,
     count: usize,
-    room: *mut f32,
+    buffer: *mut f32,
     size: usize,
     context: *mut CContext,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (policy, signals, room, out) =
-            unsafe { (self::policy(policy)?, many(signals, count)?, places(room, size)?, place(context)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (policy, signals, buffer, out) = unsafe {
+            let (policy, signals) = (self::policy(policy)?, slice(signals, count)?);
+            (policy, signals, slice_mut(buffer, size)?, reference_mut(context)?)
+        };
         let catalog = policy.catalog();
         let task = if task.is_null() {
             None
         } else {
-            // SAFETY: the promise of the caller, as in the header.
+            // SAFETY: guaranteed by the caller, see the header.
             Some(catalog.task(unsafe { text(task) }?)?)
         };
         let mut ordered = [f32::NAN; MAX_SIGNALS];
         for signal in signals {
-            // SAFETY: the promise of the caller, as in the header.
-            let place = catalog.signal(unsafe { text(signal.name) }?)?;
-            let slot = ordered.get_mut(place).filter(|slot| slot.is_nan()).ok_or(Status::SIGNAL_COUNT)?;
+            // SAFETY: guaranteed by the caller, see the header.
+            let position = catalog.signal(unsafe { text(signal.name) }?)?;
+            let slot = ordered.get_mut(position).filter(|slot| slot.is_nan()).ok_or(Status::SIGNAL_COUNT)?;
             if signal.value.is_nan() {
                 return Err(Status::SIGNAL_RANGE);
             }
@@ -138,12 +139,12 @@ pub unsafe extern "C" fn fable_context_named(
             return Err(Status::SIGNAL_COUNT);
         }
         let known = Context::new(catalog, task, ordered.get(..expected).unwrap_or_default())?;
-        let kept = room.get_mut(..expected).ok_or(Status::TOO_SMALL)?;
-        for (slot, signal) in kept.iter_mut().zip(known.signals()) {
+        let used = buffer.get_mut(..expected).ok_or(Status::TOO_SMALL)?;
+        for (slot, signal) in used.iter_mut().zip(known.signals()) {
             *slot = *signal;
         }
-        let task = task.map_or(0, |task| task as u16 + 1); // one of 64
-        *out = CContext { signals: kept.as_ptr(), signal_count: expected as u16, task };
+        let task = task.map_or(0, |task| task as u16 + 1); // less than 64
+        *out = CContext { signals: used.as_ptr(), signal_count: expected as u16, task };
         Ok(())
     })())
 }

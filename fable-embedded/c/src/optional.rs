@@ -1,4 +1,4 @@
-//! What many programs do without: the best action without exploring, rewards of actions chosen elsewhere, deadlines.
+//! Optional functions: `fable_recommend`, `fable_observe`, `fable_expire`.
 
 use crate::borrow;
 use crate::layout;
@@ -16,12 +16,12 @@ pub unsafe extern "C" fn fable_recommend(
     score: *mut f32,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         unsafe {
-            let (out, score) = (borrow::place(action)?, borrow::wanted(score)?);
+            let (out, score) = (borrow::reference_mut(action)?, borrow::optional_mut(score)?);
             let (Action(action), best) =
-                crate::user::requested(user, request, |user, request| Ok(user.recommend(request)?))?;
-            borrow::tell(score, best);
+                crate::user::with_request(user, request, |user, request| Ok(user.recommend(request)?))?;
+            borrow::write_optional(score, best);
             *out = action;
         }
         Ok(())
@@ -38,10 +38,10 @@ pub unsafe extern "C" fn fable_observe(
     reward: f64,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (mut user, context) = unsafe {
             let user = crate::user::user(user)?;
-            let context = crate::user::context(user.policy().catalog(), borrow::one(context)?)?;
+            let context = crate::user::context(user.policy().catalog(), borrow::reference(context)?)?;
             (user, context)
         };
         user.observe(&context, Action(action), reward)?;
@@ -54,10 +54,10 @@ pub unsafe extern "C" fn fable_observe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_expire(user: *mut Handle, now: u32, expired: *mut u32) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         unsafe {
-            let (mut user, expired) = (crate::user::user(user)?, borrow::wanted(expired)?);
-            borrow::tell(expired, user.expire(now)?);
+            let (mut user, expired) = (crate::user::user(user)?, borrow::optional_mut(expired)?);
+            borrow::write_optional(expired, user.expire(now)?);
         }
         Ok(())
     })())

@@ -1,6 +1,6 @@
-//! What is certain: assessments, promotions, the profile.
+//! Assessments, promotions and the profile.
 
-use crate::borrow::{one, place, places, tell, wanted};
+use crate::borrow::{optional_mut, reference, reference_mut, slice_mut, write_optional};
 use crate::layout::{Assessment as CAssessment, Context as CContext, Promotion as CPromotion};
 use crate::status::{Status, number};
 use crate::text;
@@ -9,8 +9,8 @@ use core::ffi::c_char;
 use fable_core::preference::{Assessment, Certifier, Comparison, Standing};
 use fable_core::{Action, Promotion};
 
-/// The same for C.
-fn told(known: &Assessment) -> CAssessment {
+/// An assessment as in the header.
+fn to_c(known: &Assessment) -> CAssessment {
     let Assessment {
         mean,
         sd,
@@ -48,10 +48,10 @@ fn told(known: &Assessment) -> CAssessment {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_assess(user: *mut Handle, contrast: u16, assessment: *mut CAssessment) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (mut user, out) = unsafe { (self::user(user)?, place(assessment)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (mut user, out) = unsafe { (self::user(user)?, reference_mut(assessment)?) };
         let comparison = Comparison::declared(user.policy().catalog(), usize::from(contrast));
-        *out = told(&user.assess(&comparison.ok_or(Status::UNKNOWN_CONTRAST)?)?);
+        *out = to_c(&user.assess(&comparison.ok_or(Status::UNKNOWN_CONTRAST)?)?);
         Ok(())
     })())
 }
@@ -67,14 +67,14 @@ pub unsafe extern "C" fn fable_compare(
     assessment: *mut CAssessment,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (mut user, context, out) = unsafe {
             let user = self::user(user)?;
-            let context = self::context(user.policy().catalog(), one(context)?)?;
-            (user, context, place(assessment)?)
+            let context = self::context(user.policy().catalog(), reference(context)?)?;
+            (user, context, reference_mut(assessment)?)
         };
         let (prefer, over) = (Action(prefer), Action(over));
-        *out = told(&user.assess(&Comparison { context, prefer, over, total: total != 0 })?);
+        *out = to_c(&user.assess(&Comparison { context, prefer, over, total: total != 0 })?);
         Ok(())
     })())
 }
@@ -83,10 +83,10 @@ pub unsafe extern "C" fn fable_compare(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_promote(user: *mut Handle, now: u32, promoted: *mut u32) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         unsafe {
-            let (mut user, promoted) = (self::user(user)?, wanted(promoted)?);
-            tell(promoted, user.promote(now)?);
+            let (mut user, promoted) = (self::user(user)?, optional_mut(promoted)?);
+            write_optional(promoted, user.promote(now)?);
         }
         Ok(())
     })())
@@ -101,8 +101,9 @@ pub unsafe extern "C" fn fable_profile(
     count: *mut usize,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (mut user, out, count) = unsafe { (self::user(user)?, places(promotions, size)?, place(count)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (mut user, out, count) =
+            unsafe { (self::user(user)?, slice_mut(promotions, size)?, reference_mut(count)?) };
         *count = user.profile().len();
         if size != 0 && size < *count {
             return Err(Status::TOO_SMALL);
@@ -114,11 +115,20 @@ pub unsafe extern "C" fn fable_profile(
                 Standing::Doubtful => 1,
                 Standing::Revoked => 2,
             };
-            let Promotion { contrast, verdict, valid, by, round, time: at, evidence, lower, upper } =
-                promotion;
+            let Promotion { contrast, verdict, valid, by, round, time, evidence, lower, upper } = promotion;
             let (verdict, valid, by) = (verdict.sign(), u8::from(valid), u8::from(by == Certifier::Probes));
-            *slot =
-                CPromotion { round, now: at, evidence, lower, upper, contrast, verdict, valid, by, standing };
+            *slot = CPromotion {
+                round,
+                now: time,
+                evidence,
+                lower,
+                upper,
+                contrast,
+                verdict,
+                valid,
+                by,
+                standing,
+            };
         }
         Ok(())
     })())
@@ -133,7 +143,7 @@ pub unsafe extern "C" fn fable_profile_text(
     length: *mut usize,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         unsafe {
             let mut user = self::user(user)?;
             text::write(buffer, size, length, |out| Ok(user.write_profile(out)?))

@@ -1,6 +1,6 @@
-//! Sets of actions: what may be chosen.
+//! Feasible sets of actions.
 
-use crate::borrow::{many, one, place};
+use crate::borrow::{reference, reference_mut, slice};
 use crate::layout::{Pair, Set};
 use crate::policy::{Handle, policy};
 use crate::status::{Status, number};
@@ -11,8 +11,8 @@ use fable_core::{Catalog, Feasible};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_allow_all(policy: *const Handle, set: *mut Set) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (policy, set) = unsafe { (self::policy(policy)?, place(set)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (policy, set) = unsafe { (self::policy(policy)?, reference_mut(set)?) };
         set.words = *policy.catalog().all_actions().words();
         Ok(())
     })())
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn fable_forbid(
     pairs: *const Pair,
     count: usize,
 ) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     number(unsafe { narrow(policy, set, pairs, count, false) })
 }
 
@@ -38,12 +38,12 @@ pub unsafe extern "C" fn fable_require(
     pairs: *const Pair,
     count: usize,
 ) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     number(unsafe { narrow(policy, set, pairs, count, true) })
 }
 
 /// # Safety
-/// As the header says.
+/// See the header.
 unsafe fn narrow(
     policy: *const Handle,
     set: *mut Set,
@@ -51,12 +51,12 @@ unsafe fn narrow(
     count: usize,
     wanted: bool,
 ) -> Result<(), Status> {
-    // SAFETY: the caller's promise.
-    let (policy, pairs) = unsafe { (self::policy(policy)?, many(pairs, count)?) };
+    // SAFETY: guaranteed by the caller.
+    let (policy, pairs) = unsafe { (self::policy(policy)?, slice(pairs, count)?) };
     let catalog = policy.catalog();
     admit(catalog, pairs)?;
-    // SAFETY: the caller's promise.
-    let before = ActionSet::from_words(unsafe { one(set.cast_const()) }?.words);
+    // SAFETY: guaranteed by the caller.
+    let before = ActionSet::from_words(unsafe { reference(set.cast_const()) }?.words);
     Feasible::from_set(catalog, before)?;
     let mut left = before;
     for action in before.iter() {
@@ -67,12 +67,13 @@ unsafe fn narrow(
         }
     }
     Feasible::from_set(catalog, left)?;
-    // SAFETY: the caller's promise.
-    unsafe { place(set) }?.words = *left.words();
+    // SAFETY: guaranteed by the caller.
+    unsafe { reference_mut(set) }?.words = *left.words();
     Ok(())
 }
 
-/// Values of the catalog, each of another component, and at least one.
+/// Checks that there is at least one value, that the catalog has all values, and that no component is
+/// repeated.
 fn admit(catalog: &Catalog<'_>, pairs: &[Pair]) -> Result<(), Status> {
     let mut named = 0_u32;
     for pair in pairs {

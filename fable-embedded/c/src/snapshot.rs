@@ -1,11 +1,11 @@
-//! A user as bytes.
+//! Snapshots of a user.
 
-use crate::borrow::{many, place, places};
+use crate::borrow::{reference_mut, slice, slice_mut};
 use crate::status::{Status, number};
 use crate::user::{Handle, learner, parts};
 use core::ffi::{c_int, c_void};
 
-/// Bytes that a sink gets at once.
+/// Most bytes per call of a sink.
 const CHUNK: usize = 64;
 
 /// See the header.
@@ -17,9 +17,9 @@ pub unsafe extern "C" fn fable_save(
     length: *mut usize,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (learner, out, length) =
-            unsafe { (learner(user)?, places(buffer.cast::<u8>(), size)?, place(length)?) };
+            unsafe { (learner(user)?, slice_mut(buffer.cast::<u8>(), size)?, reference_mut(length)?) };
         let (mut counted, mut needed, mut chunk) = (learner.snapshot()?, 0, [0; CHUNK]);
         while let more @ 1.. = counted.read(&mut chunk) {
             needed += more;
@@ -42,12 +42,12 @@ pub unsafe extern "C" fn fable_save_to(
 ) -> i32 {
     number((|| {
         let sink = sink.ok_or(Status::NULL)?;
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let learner = unsafe { learner(user) }?;
         let mut snapshot = learner.snapshot()?;
         let mut chunk = [0_u8; CHUNK];
         while let written @ 1.. = snapshot.read(&mut chunk) {
-            // SAFETY: the sink is the caller's, and the chunk has at least so many bytes.
+            // SAFETY: the caller guarantees the sink, and the chunk has at least `written` bytes.
             if unsafe { sink(context, chunk.as_ptr().cast(), written) } != 0 {
                 return Err(Status::SINK);
             }
@@ -60,8 +60,8 @@ pub unsafe extern "C" fn fable_save_to(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_load(user: *mut Handle, bytes: *const c_void, length: usize) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let ((policy, learner, _), bytes) = unsafe { (parts(user)?, many(bytes.cast::<u8>(), length)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let ((policy, learner, _), bytes) = unsafe { (parts(user)?, slice(bytes.cast::<u8>(), length)?) };
         Ok(learner.restore(policy, bytes)?)
     })())
 }

@@ -1,4 +1,4 @@
-//! What a call comes to, as a number, and as a sentence.
+//! Status numbers and their texts.
 
 use core::ffi::{CStr, c_char};
 use core::num::NonZeroI32;
@@ -10,7 +10,7 @@ use fable_core::posterior::PosteriorError;
 use fable_core::record::RecordError;
 use fable_core::settings::{SettingsError, table};
 
-/// A status other than success. It is never 0, so that a result takes one register.
+/// A status other than success. The number is never 0, so a result fits in one register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(NonZeroI32);
 
@@ -26,9 +26,12 @@ impl Status {
 macro_rules! statuses {
     ($($name:ident = $number:literal, $text:literal;)+) => {
         impl Status {
-            $(#[allow(dead_code, reason = "features decide")] pub(crate) const $name: Self = Self::new($number);)+
+            $(
+                #[allow(dead_code, reason = "depends on features")]
+                pub(crate) const $name: Self = Self::new($number);
+            )+
 
-            /// Every status by its name in the header without `FABLE_`, and its number.
+            /// Every status: name without the prefix of the header, and number.
             pub const ALL: &'static [(&'static str, i32)] = &[("OK", 0), $((stringify!($name), $number)),+];
         }
 
@@ -43,17 +46,17 @@ macro_rules! statuses {
 }
 
 statuses! {
-    NULL = 1, c"a pointer is null that must not be";
+    NULL = 1, c"a required pointer is null";
     MISALIGNED = 2, c"memory must begin at a multiple of FABLE_ALIGNMENT";
     TOO_SMALL = 3, c"the memory or the buffer is too small";
     NOT_A_POLICY = 4, c"the memory holds no policy, or it was moved";
     NOT_A_USER = 5, c"the memory holds no user, or it was moved";
     NOT_STARTED = 6, c"the user was neither started nor loaded";
     BAD_TEXT = 7, c"a text is not UTF-8";
-    BAD_KIND = 8, c"a kind is none of its constants";
-    UNSUPPORTED = 9, c"the library was built without what this needs";
+    BAD_KIND = 8, c"a kind is not one of its constants";
+    UNSUPPORTED = 9, c"this build lacks the feature that the call needs";
     SINK = 10, c"the sink did not take the bytes";
-    INTERNAL = 11, c"something that should not be possible";
+    INTERNAL = 11, c"an internal error of the library";
     OVERLAP = 12, c"the memory of a user and its workspace overlap";
     FOREIGN_POLICY = 20, c"the user belongs to another catalog or other settings";
     UNKNOWN_TASK = 21, c"the catalog has no such task";
@@ -61,7 +64,7 @@ statuses! {
     SIGNAL_COUNT = 23, c"a context needs each signal of the catalog once";
     SIGNAL_RANGE = 24, c"a signal must be a number from 0 to 1";
     UNKNOWN_ACTION = 25, c"the catalog has no such action";
-    UNKNOWN_VALUE = 26, c"the catalog has no such component or value, or one is named twice or not at all";
+    UNKNOWN_VALUE = 26, c"the catalog has no such component or value, or a component is missing or repeated";
     UNKNOWN_COORDINATE = 27, c"the catalog has no such coordinate";
     UNKNOWN_CONTRAST = 28, c"the catalog has no such contrast";
     NOTHING_FEASIBLE = 29, c"the rules leave nothing to choose";
@@ -72,13 +75,13 @@ statuses! {
     UNKNOWN_DECISION = 34, c"there is no such decision";
     EXPIRED_DECISION = 35, c"the decision has expired";
     DUPLICATE_FEEDBACK = 36, c"the decision has had its feedback";
-    DECIDED_ELSEWHERE = 37, c"the decision was made at another place, and its reward is learned there";
-    STALE = 38, c"the state, the defaults or the settings are not those of the decision any more";
+    DECIDED_ELSEWHERE = 37, c"the decision was made at another site, which learns its reward";
+    STALE = 38, c"the state, the defaults or the settings have changed since the decision";
     COMPARISON = 39, c"the two actions compared must differ in exactly one component";
     OFF = 40, c"the user has switched this off";
-    UNKNOWN_RULE = 41, c"the rule is not one that users of this catalog can have";
+    UNKNOWN_RULE = 41, c"users of this catalog cannot have this rule";
     RULES_FULL = 42, c"the user has the maximum number of rules";
-    EXHAUSTED = 43, c"a counter of this user has reached its end";
+    EXHAUSTED = 43, c"a counter of this user has reached its maximum";
     DIRECTION = 44, c"a statement needs 1 to 24 different coordinates, of one task at most";
     COEFFICIENT = 45, c"a coefficient must be a number from -100 to 100 and not 0";
     RESPONSE = 46, c"a response must be a number from -1 to 1";
@@ -88,19 +91,21 @@ statuses! {
     RULE_MISSING = 50, c"the user does not have this rule";
     RECORD_TRUNCATED = 60, c"the snapshot ends too early";
     RECORD_TOO_LONG = 61, c"there are bytes after the end of the snapshot";
-    RECORD_FOREIGN = 62, c"this is not a snapshot";
+    RECORD_FOREIGN = 62, c"the bytes are not a snapshot";
     RECORD_DAMAGED = 63, c"the snapshot is damaged";
     RECORD_VERSION = 64, c"the snapshot was written by another version";
     RECORD_SCALAR = 65, c"the snapshot is in f64, this library is in f32";
-    RECORD_POLICY = 66, c"the snapshot belongs to this catalog and other settings";
-    RECORD_CONTENT = 67, c"the snapshot has a content that is not possible here";
-    RECORD_ROOM = 68, c"the snapshot has more waiting decisions or promotions than there is room for";
+    RECORD_POLICY = 66, c"the snapshot belongs to this catalog with other settings";
+    RECORD_CONTENT = 67, c"the snapshot is intact, but its content is not valid here";
+    RECORD_CAPACITY = 68, c"the snapshot has more waiting decisions or promotions than FABLE_CAPACITY";
     RECORD_CATALOG = 69, c"the snapshot belongs to another catalog";
     SETTING_NOISE_VARIANCE = 80, c"noise_variance must be a number from 0.0001 to 10000";
     SETTING_PRECISION_PER_FEATURE = 81, c"precision_per_feature must be a number from 0.00001 to 10000";
     SETTING_BASE_PRECISION = 82, c"base_precision must be a number from 0.001 to 10000";
     SETTING_COST_WEIGHT = 83, c"cost_weight must be a number from 0 to 10";
-    SETTING_EXPLORATION = 84, c"explore must be a number from 0 to 1000 for optimism, from 0.000001 to 1000 for a draw, up to 0.5 for the theorem";
+    SETTING_EXPLORATION = 84,
+        c"explore must be a number from 0 to 1000 for optimism, from 0.000001 to 1000 for a draw, up to \
+          0.5 for the theorem";
     SETTING_ALPHA = 85, c"alpha must be a number from 0.000000000001 to 0.5";
     SETTING_PRIOR_RADIUS = 86, c"prior_radius must be a number up to 1000000";
     SETTING_NOISE_PROXY = 87, c"noise_proxy must be 0 or a number from 0.0001 to 10000";
@@ -119,31 +124,38 @@ statuses! {
     CATALOG_TERM_COUNT = 106, c"a default score can have at most 64 terms";
     CATALOG_DIMENSION = 107, c"a dictionary can have at most 8192 coordinates";
     CATALOG_BAD_NAME = 108, c"a name must not be empty and may use only letters, digits, '_' and '-'";
-    CATALOG_DUPLICATE_NAME = 109, c"two components, values, tasks, signals, contrasts or rules have the same name";
+    CATALOG_DUPLICATE_NAME = 109,
+        c"two components, values, tasks, signals, contrasts or rules have the same name";
     CATALOG_RESERVED_NAME = 110, c"'task' cannot be the name of a component or of a signal";
     CATALOG_UNKNOWN_NULL = 111, c"the null value of a component is not one of its values";
-    CATALOG_BLOCK_COMPONENTS = 112, c"a block names no component, or one that the catalog does not have";
+    CATALOG_BLOCK_COMPONENTS = 112, c"a block has no component, or an unknown component";
     CATALOG_BLOCK_SIGNAL = 113, c"a block is scaled by a signal that the catalog does not have";
     CATALOG_BLOCK_TASK = 114, c"a block is per task but the catalog has no tasks";
-    CATALOG_BLOCK_NULL = 115, c"a block leaves out the null value but none of its components has one, or nothing would be left";
+    CATALOG_BLOCK_NULL = 115,
+        c"a block leaves out the null value but none of its components has one, or nothing would be left";
     CATALOG_DUPLICATE_BLOCK = 116, c"two blocks of the dictionary are the same";
     CATALOG_BAD_COST = 117, c"a cost must be a number from 0 to 100";
     CATALOG_BAD_WEIGHT = 118, c"the weight of a term must be a number from -100 to 100";
     CATALOG_BAD_THRESHOLD = 119, c"a threshold must be a number from 0 to 1";
-    CATALOG_TERM_CONDITION = 120, c"the condition of a term names a signal or task that the catalog does not have";
-    CATALOG_TERM_VALUES = 121, c"a term applies to no value, to an unknown one, or names a component or value twice";
+    CATALOG_TERM_CONDITION = 120,
+        c"the condition of a term names a signal or task that the catalog does not have";
+    CATALOG_TERM_VALUES = 121, c"a term has no value, an unknown value, or a component or value twice";
     CATALOG_CONTRAST_COUNT = 122, c"a catalog can declare at most 64 contrasts";
-    CATALOG_CONTRAST_CONTEXT = 123, c"a contrast needs a task of the catalog, or none, and each of its signals from 0 to 1";
-    CATALOG_CONTRAST_ACTIONS = 124, c"a contrast needs two complete actions that differ in exactly one component";
+    CATALOG_CONTRAST_CONTEXT = 123,
+        c"a contrast needs a task of the catalog, or none, and each of its signals from 0 to 1";
+    CATALOG_CONTRAST_ACTIONS = 124,
+        c"a contrast needs two complete actions that differ in exactly one component";
     CATALOG_RULE_COUNT = 125, c"a catalog can declare at most 32 rules";
-    CATALOG_RULE_CONDITION = 126, c"the condition of a rule names a signal or task that the catalog does not have";
-    CATALOG_RULE_VALUES = 127, c"a rule names no value, an unknown one, or a component or value twice";
-    CATALOG_RULE_LEAVES_NOTHING = 128, c"where this rule holds, it and the rules that hold everywhere leave nothing to choose";
-    CATALOG_RULE_UNENFORCED = 129, c"the library was built without `rules`, and the catalog has some";
+    CATALOG_RULE_CONDITION = 126,
+        c"the condition of a rule names a signal or task that the catalog does not have";
+    CATALOG_RULE_VALUES = 127, c"a rule has no value, an unknown value, or a component or value twice";
+    CATALOG_RULE_LEAVES_NOTHING = 128,
+        c"where this rule holds, it and the rules that hold everywhere leave nothing to choose";
+    CATALOG_RULE_UNENFORCED = 129, c"the catalog has rules, and the library was built without `rules`";
     CATALOG_OTHER = 130, c"the catalog cannot be used";
 }
 
-/// What a body of a call comes to as a number.
+/// The status of a result.
 pub(crate) fn number(result: Result<(), Status>) -> i32 {
     match result {
         Ok(()) => 0,
@@ -241,7 +253,7 @@ impl From<RecordError> for Status {
             RecordError::Catalog => Self::RECORD_CATALOG,
             RecordError::Policy => Self::RECORD_POLICY,
             RecordError::Content => Self::RECORD_CONTENT,
-            RecordError::Capacity { .. } => Self::RECORD_ROOM,
+            RecordError::Capacity { .. } => Self::RECORD_CAPACITY,
             RecordError::Unsupported => Self::UNSUPPORTED,
             _ => Self::INTERNAL,
         }

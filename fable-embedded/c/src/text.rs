@@ -1,20 +1,20 @@
-//! Texts into a caller's buffer.
+//! Writes texts into a buffer of the caller.
 
-use crate::borrow::{places, tell, wanted};
+use crate::borrow::{optional_mut, slice_mut, write_optional};
 use crate::status::Status;
 use core::ffi::c_char;
 use core::fmt;
 
-/// A buffer that is written to as long as there is room, and counts what there would have been.
+/// A buffer and the length of the whole text. Bytes past the end of the buffer are counted, but not written.
 pub(crate) struct Buffer<'b> {
-    room: &'b mut [u8],
+    bytes: &'b mut [u8],
     length: usize,
 }
 
 impl fmt::Write for Buffer<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for byte in text.bytes() {
-            if let Some(slot) = self.room.get_mut(self.length) {
+            if let Some(slot) = self.bytes.get_mut(self.length) {
                 *slot = byte;
             }
             self.length = self.length.saturating_add(1);
@@ -23,31 +23,32 @@ impl fmt::Write for Buffer<'_> {
     }
 }
 
-/// Lets something be written into a buffer, ends it with a zero byte, and says how long it is. It is counted first: too long a text
-/// leaves the buffer as it was.
+/// Writes a text and a zero byte into a buffer, and the text's length into `length`.
+///
+/// The first pass only counts, so a text that is too long leaves the buffer unchanged.
 ///
 /// # Safety
-/// `buffer` is null or has `size` bytes that nobody else uses, `length` is null or a place.
+/// `buffer` is null or has `size` bytes that no other reference uses. `length` is null or valid for writes.
 pub(crate) unsafe fn write(
     buffer: *mut c_char,
     size: usize,
     length: *mut usize,
     mut body: impl FnMut(&mut Buffer<'_>) -> Result<(), Status>,
 ) -> Result<(), Status> {
-    // SAFETY: the caller's promise; a byte is a byte.
-    let (room, length) = unsafe { (places(buffer.cast::<u8>(), size)?, wanted(length)?) };
+    // SAFETY: guaranteed by the caller; every bit pattern is a valid `u8`.
+    let (bytes, length) = unsafe { (slice_mut(buffer.cast::<u8>(), size)?, optional_mut(length)?) };
     let (mut used, mut needed) = (0, 0);
     loop {
-        let mut text = Buffer { room: room.get_mut(..used).unwrap_or_default(), length: 0 };
+        let mut text = Buffer { bytes: bytes.get_mut(..used).unwrap_or_default(), length: 0 };
         body(&mut text)?;
         needed = text.length.max(needed);
-        if used > 0 || needed >= room.len() {
+        if used > 0 || needed >= bytes.len() {
             break;
         }
-        used = room.len();
+        used = bytes.len();
     }
-    tell(length, needed);
-    let end = room.get_mut(needed).ok_or(Status::TOO_SMALL)?;
+    write_optional(length, needed);
+    let end = bytes.get_mut(needed).ok_or(Status::TOO_SMALL)?;
     *end = 0;
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! A user in memory of the caller: made, started, asked to decide, taught.
+//! A user in memory of the caller: initialization, start, decisions and feedback.
 
-use crate::borrow::{many, one, place};
+use crate::borrow::{reference, reference_mut, slice};
 use crate::layout::{
     Context as CContext, Decision as CDecision, DecisionId as CDecisionId, Progress, Request as CRequest, Set,
 };
@@ -12,14 +12,14 @@ use fable_core::{
     Catalog, Context, Decision, DecisionId, Feasible, Learner, Policy, Request, User, user_hash,
 };
 
-/// Decisions that can wait, and promotions.
-pub const ROOM: usize = 8;
-/// What all memory is aligned to.
+/// Capacity of the ring of waiting decisions and of the profile.
+pub const CAPACITY: usize = 8;
+/// Alignment of all memory.
 pub const ALIGNMENT: usize = 8;
-/// What tells a user from other memory, together with its address.
+/// Mark of a user, combined with its address.
 const MARK: usize = 0x4641_4255;
 
-/// The numbers of a user, in the memory after its [`Handle`].
+/// Storage of a user's numbers, in the memory after its [`Handle`].
 #[derive(Debug)]
 pub(crate) struct Numbers {
     start: NonNull<f32>,
@@ -28,14 +28,15 @@ pub(crate) struct Numbers {
 
 impl AsRef<[f32]> for Numbers {
     fn as_ref(&self) -> &[f32] {
-        // SAFETY: `fable_user_init` has found room for so many numbers there and made them 0; they belong to this user alone.
+        // SAFETY: `fable_user_init` checked the size and set these numbers to 0. They belong to this user
+        // alone.
         unsafe { core::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 }
 
 impl AsMut<[f32]> for Numbers {
     fn as_mut(&mut self) -> &mut [f32] {
-        // SAFETY: as above, and whoever has this has the user for itself.
+        // SAFETY: as above, and the exclusive reference gives exclusive access to the user.
         unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 }
@@ -48,18 +49,18 @@ pub struct Handle {
     policy: *const policy::Handle,
     workspace: NonNull<f32>,
     workspace_length: usize,
-    learner: Learner<f32, Numbers, ROOM>,
+    learner: Learner<f32, Numbers, CAPACITY>,
 }
 
 const _: () =
     assert!(align_of::<Handle>() <= ALIGNMENT && size_of::<Handle>().is_multiple_of(align_of::<f32>()));
 
-/// Bytes that a user of a catalog takes.
+/// Bytes of a user of a catalog.
 pub(crate) const fn user_size(catalog: &Catalog<'_>) -> usize {
     size_of::<Handle>() + catalog.state_len() * size_of::<f32>()
 }
 
-/// Memory of the caller that is large enough and well aligned.
+/// Checks that memory of the caller is large enough and aligned.
 fn memory(memory: *mut c_void, size: usize, needed: usize) -> Result<NonNull<c_void>, Status> {
     let memory = NonNull::new(memory).ok_or(Status::NULL)?;
     if !memory.addr().get().is_multiple_of(ALIGNMENT) {
@@ -82,8 +83,8 @@ pub unsafe extern "C" fn fable_user_init(
     user: *mut *mut Handle,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (policy_used, user) = unsafe { (self::policy(policy)?, place(user)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (policy_used, user) = unsafe { (self::policy(policy)?, reference_mut(user)?) };
         let catalog = policy_used.catalog();
         let (state_length, workspace_length) = (catalog.state_len(), catalog.workspace_len());
         let memory = self::memory(memory, size, user_size(catalog))?;
@@ -94,8 +95,8 @@ pub unsafe extern "C" fn fable_user_init(
             return Err(Status::OVERLAP);
         }
         let handle = memory.cast::<Handle>();
-        // SAFETY: `user_size` has room for the numbers after the handle, and a handle's size is a multiple of their alignment. Both
-        // memories are large enough for what is written, and the caller's.
+        // SAFETY: the memory has at least `user_size` bytes, so the numbers fit after the handle. A handle's
+        // size is a multiple of their alignment. The workspace was checked too.
         let start = unsafe {
             let start = memory.byte_add(size_of::<Handle>()).cast::<f32>();
             start.write_bytes(0, state_length);
@@ -111,92 +112,93 @@ pub unsafe extern "C" fn fable_user_init(
     })())
 }
 
-/// The handle that a pointer is to.
+/// The handle behind a pointer.
 ///
 /// # Safety
-/// A pointer that is neither null nor misaligned is to readable memory of a handle's size; if it has its mark, it was made by
-/// `fable_user_init` and nobody else uses it, nor its workspace, as long as the reference is used.
+/// If the pointer is neither null nor misaligned, it points to readable memory of a handle's size. If the
+/// memory has the mark, `fable_user_init` made the user, and no other reference uses the user or its
+/// workspace.
 #[inline(never)]
-unsafe fn opened<'u>(handle: *mut Handle) -> Result<&'u mut Handle, Status> {
+unsafe fn handle_mut<'u>(handle: *mut Handle) -> Result<&'u mut Handle, Status> {
     if handle.is_null() {
         return Err(Status::NULL);
     }
     if !handle.is_aligned() {
         return Err(Status::NOT_A_USER);
     }
-    // SAFETY: the pointer is aligned, and what it is to can be read.
+    // SAFETY: the pointer is aligned and the memory is readable.
     if unsafe { (&raw const (*handle).mark).read() } != handle.addr() ^ MARK {
         return Err(Status::NOT_A_USER);
     }
-    // SAFETY: as the mark says, the handle was written by this library.
-    unsafe { place(handle) }
+    // SAFETY: the mark shows that this library wrote the handle.
+    unsafe { reference_mut(handle) }
 }
 
-/// What is known, and nothing else.
+/// The learner of a user.
 ///
 /// # Safety
-/// As for [`opened`].
+/// See [`handle_mut`].
 #[cfg(feature = "record")]
-pub(crate) unsafe fn learner<'u>(handle: *mut Handle) -> Result<&'u Learner<f32, Numbers, ROOM>, Status> {
-    // SAFETY: the caller's promise.
-    Ok(&unsafe { opened(handle) }?.learner)
+pub(crate) unsafe fn learner<'u>(handle: *mut Handle) -> Result<&'u Learner<f32, Numbers, CAPACITY>, Status> {
+    // SAFETY: guaranteed by the caller.
+    Ok(&unsafe { handle_mut(handle) }?.learner)
 }
 
-/// What belongs together: policy, learner and workspace.
-type Parts<'u> = (&'static Policy<'static, f32>, &'u mut Learner<f32, Numbers, ROOM>, &'u mut [f32]);
+/// Policy, learner and workspace of a user.
+type Parts<'u> = (&'static Policy<'static, f32>, &'u mut Learner<f32, Numbers, CAPACITY>, &'u mut [f32]);
 
 /// # Safety
-/// As for [`opened`].
+/// See [`handle_mut`].
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "so that a policy which is a constant is seen to be one")]
+#[expect(clippy::inline_always, reason = "so that the compiler sees a constant policy")]
 pub(crate) unsafe fn parts<'u>(handle: *mut Handle) -> Result<Parts<'u>, Status> {
-    // SAFETY: the caller's promise; the workspace has the length that the handle says.
+    // SAFETY: guaranteed by the caller; the handle has the workspace's length.
     unsafe {
-        let handle = opened(handle)?;
+        let handle = handle_mut(handle)?;
         let workspace = core::slice::from_raw_parts_mut(handle.workspace.as_ptr(), handle.workspace_length);
         Ok((policy(handle.policy)?, &mut handle.learner, workspace))
     }
 }
 
-/// A user with all the verbs.
+/// The user of a handle, joined with its policy and workspace.
 ///
 /// # Safety
-/// As for [`opened`].
+/// See [`handle_mut`].
 #[cfg(any(feature = "runtime", not(builtin)))]
 #[inline(never)]
 pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (policy, learner, workspace) = unsafe { parts(handle) }?;
     Ok(learner.bind(policy, workspace)?)
 }
 
-/// The same where there is only one policy: every call sees that it is a constant.
+/// The user of a handle. With only one policy, the compiler sees a constant in every call.
 ///
 /// # Safety
-/// As for [`opened`].
+/// See [`handle_mut`].
 #[cfg(all(builtin, not(feature = "runtime")))]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
 pub(crate) unsafe fn user<'u>(handle: *mut Handle) -> Result<User<'u, f32>, Status> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (policy, learner, workspace) = unsafe { parts(handle) }?;
     Ok(learner.bind(policy, workspace)?)
 }
 
-/// A context by positions.
+/// Converts a context.
 ///
 /// # Safety
-/// As the header says.
+/// See the header.
 pub(crate) unsafe fn context(catalog: &Catalog<'_>, context: &CContext) -> Result<Context, Status> {
-    // SAFETY: the caller's promise.
-    let signals = unsafe { many(context.signals, usize::from(context.signal_count)) }?;
+    // SAFETY: guaranteed by the caller.
+    let signals = unsafe { slice(context.signals, usize::from(context.signal_count)) }?;
     Ok(Context::new(catalog, usize::from(context.task).checked_sub(1), signals)?)
 }
 
-/// Default scores, if there are some.
+/// Default scores, if given.
 ///
 /// # Safety
-/// As the header says.
+/// See the header.
 pub(crate) unsafe fn defaults<'d>(defaults: *const f64, count: usize) -> Result<Option<&'d [f64]>, Status> {
     if defaults.is_null() && count == 0 {
         return Ok(None);
@@ -204,48 +206,53 @@ pub(crate) unsafe fn defaults<'d>(defaults: *const f64, count: usize) -> Result<
     if !cfg!(feature = "defaults") {
         return Err(Status::UNSUPPORTED);
     }
-    // SAFETY: the caller's promise.
-    unsafe { many(defaults, count) }.map(Some)
+    // SAFETY: guaranteed by the caller.
+    unsafe { slice(defaults, count) }.map(Some)
 }
 
-/// A set of the caller, or everything.
+/// All actions; a set of the caller is refused.
 #[cfg(not(feature = "sets"))]
 fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, Status> {
     if set.is_null() { Ok(Feasible::all(catalog)) } else { Err(Status::UNSUPPORTED) }
 }
 
-/// A set of the caller, or everything. A function of its own: a compiler that sees both ends of the copy makes one of it that minds
-/// overlaps, which takes more than a kilobyte.
+/// A set of the caller, or all actions.
+///
+/// Not inlined: otherwise the compiler copies the set with a call for overlapping memory, which takes more
+/// than a kilobyte.
 ///
 /// # Safety
-/// As the header says.
+/// See the header.
 #[cfg(feature = "sets")]
 #[inline(never)]
 unsafe fn feasible(catalog: &Catalog<'_>, set: *const Set) -> Result<Feasible, Status> {
     if set.is_null() {
         return Ok(Feasible::all(catalog));
     }
-    // SAFETY: the caller's promise.
-    Ok(Feasible::from_set(catalog, fable_core::catalog::ActionSet::from_words(unsafe { one(set) }?.words))?)
+    // SAFETY: guaranteed by the caller.
+    Ok(Feasible::from_set(
+        catalog,
+        fable_core::catalog::ActionSet::from_words(unsafe { reference(set) }?.words),
+    )?)
 }
 
-/// What a request asks for, handed to a body.
+/// Converts a request and calls `body` with the user and the request.
 ///
 /// # Safety
-/// As the header says.
-pub(crate) unsafe fn requested<R>(
+/// See the header.
+pub(crate) unsafe fn with_request<R>(
     handle: *mut Handle,
     request: *const CRequest,
     body: impl FnOnce(&mut User<'_, f32>, &Request<'_>) -> Result<R, Status>,
 ) -> Result<R, Status> {
-    // SAFETY: the caller's promise.
-    let (mut user, asked) = unsafe { (user(handle)?, one(request)?) };
+    // SAFETY: guaranteed by the caller.
+    let (mut user, asked) = unsafe { (user(handle)?, reference(request)?) };
     let catalog = user.policy().catalog();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let (context, defaults) = unsafe {
         (context(catalog, &asked.context)?, defaults(asked.defaults, usize::from(asked.default_count))?)
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     #[cfg(feature = "sets")]
     let feasible = unsafe { feasible(catalog, asked.feasible) }?;
     #[cfg(not(feature = "sets"))]
@@ -254,15 +261,15 @@ pub(crate) unsafe fn requested<R>(
 }
 
 pub(crate) const fn id(id: &CDecisionId) -> DecisionId {
-    DecisionId { user: id.user, incarnation: id.incarnation, site: id.site, round: id.round }
+    DecisionId { user: id.user, incarnation: id.incarnation, site: id.origin, round: id.round }
 }
 
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_user_hash(name: *const c_char, hash: *mut u64) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (name, hash) = unsafe { (crate::borrow::text(name)?, place(hash)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (name, hash) = unsafe { (crate::borrow::text(name)?, reference_mut(hash)?) };
         *hash = user_hash(name);
         Ok(())
     })())
@@ -272,7 +279,7 @@ pub unsafe extern "C" fn fable_user_hash(name: *const c_char, hash: *mut u64) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_start(user: *mut Handle, hash: u64) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
+        // SAFETY: guaranteed by the caller, see the header.
         let (policy, learner, _) = unsafe { parts(user) }?;
         Ok(learner.start(policy, hash)?)
     })())
@@ -282,7 +289,7 @@ pub unsafe extern "C" fn fable_start(user: *mut Handle, hash: u64) -> i32 {
 #[cfg(feature = "forget")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_forget(user: *mut Handle) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     number(unsafe { self::user(user) }.and_then(|mut user| Ok(user.forget()?)))
 }
 
@@ -294,8 +301,8 @@ pub unsafe extern "C" fn fable_decide(
     decision: *mut CDecision,
 ) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let out = unsafe { place(decision) }?;
+        // SAFETY: guaranteed by the caller, see the header.
+        let out = unsafe { reference_mut(decision) }?;
         let decide = |user: &mut User<'_, f32>, request: &Request<'_>| {
             let Decision { id, action, baseline } = user.decide(request)?;
             let mut values = [0; 8];
@@ -306,24 +313,24 @@ pub unsafe extern "C" fn fable_decide(
             }
             let DecisionId { user, incarnation, site, round } = id;
             Ok(CDecision {
-                id: CDecisionId { user, incarnation, site, round },
+                id: CDecisionId { user, incarnation, origin: site, round },
                 baseline,
                 action: action.0,
                 values,
             })
         };
-        // SAFETY: the promise of the caller, as in the header.
-        *out = unsafe { requested(user, request, decide) }?;
+        // SAFETY: guaranteed by the caller, see the header.
+        *out = unsafe { with_request(user, request, decide) }?;
         Ok(())
     })())
 }
 
 /// # Safety
-/// As the header says.
+/// See the header.
 unsafe fn feedback(user: *mut Handle, id: *const CDecisionId, reward: f64, weight: f32, now: u32) -> i32 {
     number((|| {
-        // SAFETY: the caller's promise.
-        let (mut user, id) = unsafe { (self::user(user)?, one(id)?) };
+        // SAFETY: guaranteed by the caller.
+        let (mut user, id) = unsafe { (self::user(user)?, reference(id)?) };
         user.feedback_weighted(self::id(id), reward, weight, now)?;
         Ok(())
     })())
@@ -332,7 +339,7 @@ unsafe fn feedback(user: *mut Handle, id: *const CDecisionId, reward: f64, weigh
 /// See the header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_feedback(user: *mut Handle, id: *const CDecisionId, reward: f64) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     unsafe { feedback(user, id, reward, 1.0, 0) }
 }
 
@@ -346,7 +353,7 @@ pub unsafe extern "C" fn fable_feedback_with(
     weight: f32,
     now: u32,
 ) -> i32 {
-    // SAFETY: the promise of the caller, as in the header.
+    // SAFETY: guaranteed by the caller, see the header.
     unsafe { feedback(user, id, reward, weight, now) }
 }
 
@@ -354,8 +361,8 @@ pub unsafe extern "C" fn fable_feedback_with(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fable_progress_of(user: *mut Handle, progress: *mut Progress) -> i32 {
     number((|| {
-        // SAFETY: the promise of the caller, as in the header.
-        let (user, progress) = unsafe { (self::user(user)?, place(progress)?) };
+        // SAFETY: guaranteed by the caller, see the header.
+        let (user, progress) = unsafe { (self::user(user)?, reference_mut(progress)?) };
         *progress = Progress {
             user: user.state().user(),
             incarnation: user.state().incarnation(),

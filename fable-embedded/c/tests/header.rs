@@ -1,5 +1,5 @@
-//! The header and the crate say the same: a C compiler is asked for every size, offset and number of the header, and every function of
-//! one is in the other.
+//! The header and the crate agree. A C compiler computes every size, offset and number of the header. Every
+//! function of the header is in the crate, and the reverse.
 
 use fable_c::layout::LAYOUTS;
 use fable_c::status::Status;
@@ -17,7 +17,7 @@ fn header() -> String {
     fs::read_to_string(here().join("include/fable.h")).unwrap()
 }
 
-/// A folder of its own for each test.
+/// A separate folder for each test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).unwrap();
@@ -43,7 +43,7 @@ fn compile(compiler: &str, standard: &str, source: &Path, output: &Path, argumen
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// What a program of these statements prints.
+/// Compiles a program of these statements and returns its output lines.
 fn ask(name: &str, statements: &str) -> Vec<String> {
     let (folder, text) = (
         folder(name),
@@ -91,7 +91,7 @@ fn every_status_and_limit_has_its_number() {
     use fable_core::catalog::{MAX_ACTIONS, MAX_COMPONENTS, MAX_SIGNALS};
     let limits = [
         ("ABI", fable_c::ABI as usize),
-        ("ROOM", fable_c::user::ROOM),
+        ("CAPACITY", fable_c::user::CAPACITY),
         ("ALIGNMENT", fable_c::user::ALIGNMENT),
         ("MAX_COMPONENTS", MAX_COMPONENTS),
         ("MAX_SIGNALS", MAX_SIGNALS),
@@ -109,7 +109,7 @@ fn every_status_and_limit_has_its_number() {
     let expected: Vec<String> = numbers.iter().map(|(_, number)| number.to_string()).collect();
     assert_eq!(ask("numbers", &statements), expected);
 
-    // And the header has no status that the crate does not have.
+    // The header has no further status.
     let header = header();
     let statuses = header.split_once("FABLE_OK = 0,").unwrap().1.split_once("};").unwrap().0;
     let count = statuses.lines().filter(|line| line.trim_start().starts_with("FABLE_")).count();
@@ -153,9 +153,11 @@ fn the_header_compiles_alone_as_c_and_as_cpp() {
         ("c++", "c++20", "c20.cpp"),
     ] {
         let source = folder.join(file);
-        // Included twice, and the initializers used.
-        let text = "#include <fable.h>\n#include <fable.h>\nextern const fable_settings a, b;\nextern const fable_request r;\n\
-                    const fable_settings a = FABLE_SETTINGS_DEFAULT, b = FABLE_SETTINGS_PAPER;\nconst fable_request r = {{0, 0, 0}, 0, 0, 0, 0};\n";
+        // Includes the header twice and uses the initializers.
+        let text = "#include <fable.h>\n#include <fable.h>\n\
+                    extern const fable_settings a, b;\nextern const fable_request r;\n\
+                    const fable_settings a = FABLE_SETTINGS_DEFAULT, b = FABLE_SETTINGS_PAPER;\n\
+                    const fable_request r = {{0, 0, 0}, 0, 0, 0, 0};\n";
         fs::write(&source, text).unwrap();
         compile(compiler, standard, &source, &folder.join(format!("{file}.o")), &["-c"]);
     }

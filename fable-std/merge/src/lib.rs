@@ -134,14 +134,14 @@ struct Stream<'t> {
     events: Vec<&'t RemoteEvent>,
 }
 
-impl<'t> Stream<'t> {
+impl Stream<'_> {
     /// No events, from event number `first` on.
     const fn empty(site: u32, first: u32) -> Self {
         Self { site, first, end: first, clock: 0, events: Vec::new() }
     }
 
     /// The stream of a site. A missing stream is added, from event number `first` on.
-    fn of_site<'s>(streams: &'s mut Vec<Self>, site: u32, first: u32) -> Option<&'s mut Self> {
+    fn of_site(streams: &mut Vec<Self>, site: u32, first: u32) -> Option<&mut Self> {
         let index = streams.iter().position(|stream| stream.site == site).unwrap_or_else(|| {
             streams.push(Self::empty(site, first));
             streams.len() - 1

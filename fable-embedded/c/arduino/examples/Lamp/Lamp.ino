@@ -1,6 +1,6 @@
-// Shows: a lamp that learns whether somebody likes warm or cold light. Two buttons say how it was.
+// Shows: a lamp that learns if a user prefers warm or cold light. Two buttons give the feedback.
 //
-// lamp.h is made of lamp.toml by `fable catalog c lamp.toml --output lamp.h`.
+// `fable catalog c lamp.toml --output lamp.h` generates lamp.h.
 
 #include <fable.h>
 
@@ -42,7 +42,8 @@ void setup()
     pinMode(LIKE_PIN, INPUT_PULLUP);
     pinMode(DISLIKE_PIN, INPUT_PULLUP);
     if (succeeded(lamp_policy_init(policyMemory.bytes, sizeof policyMemory.bytes, &policy)) &&
-        succeeded(fable_user_init(userMemory.bytes, sizeof userMemory.bytes, policy, workspace.bytes, sizeof workspace.bytes, &user)) &&
+        succeeded(fable_user_init(userMemory.bytes, sizeof userMemory.bytes, policy, workspace.bytes,
+                                  sizeof workspace.bytes, &user)) &&
         succeeded(fable_start(user, 1)))
         decide();
 }
