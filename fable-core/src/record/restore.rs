@@ -407,7 +407,8 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.voided = counters.voided;
         let layout = self.reader.policy.catalog().layout();
         // Three assignments: the compiler copies a whole struct with a call for overlapping memory.
-        (state.layout.leaves, state.layout.leaf, state.layout.root) = (layout.leaves, layout.leaf, layout.root);
+        (state.layout.leaves, state.layout.leaf, state.layout.root) =
+            (layout.leaves, layout.leaf, layout.root);
         state.log_det_ratio = counters.log_det_ratio;
         state.since_fading = counters.since_fading;
         state.squares = counters.squares;

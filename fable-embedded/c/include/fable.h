@@ -379,7 +379,7 @@ typedef struct fable_settings {
     uint32_t half_life;   /* 0: no fading */
     uint32_t min_evidence;
     uint32_t deadline;
-    uint32_t origin;      /* number of the deciding site; 0 for the only or first site */
+    uint32_t site;        /* number of the deciding site; 0 for the only or first site */
     uint8_t exploration; /* FABLE_DRAW, FABLE_THEOREM, FABLE_OPTIMISTIC */
     uint8_t scale;
     uint8_t on_change;
@@ -528,7 +528,7 @@ typedef struct fable_request {
 typedef struct fable_decision_id {
     uint64_t user;
     uint32_t incarnation;
-    uint32_t origin; /* number of the site that decided */
+    uint32_t site; /* number of the site that decided */
     uint32_t round;
 } fable_decision_id;
 

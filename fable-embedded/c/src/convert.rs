@@ -273,7 +273,7 @@ unsafe fn settings(own: &layout::Settings) -> Result<Settings<'static>, Status> 
         },
         retained: BlockSet::from_words([a, b, c, d]),
         seed: own.seed,
-        site: own.origin,
+        site: own.site,
         context_adapter,
         feedback_adapter,
     })

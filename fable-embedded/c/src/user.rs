@@ -261,7 +261,7 @@ pub(crate) unsafe fn with_request<R>(
 }
 
 pub(crate) const fn id(id: &CDecisionId) -> DecisionId {
-    DecisionId { user: id.user, incarnation: id.incarnation, site: id.origin, round: id.round }
+    DecisionId { user: id.user, incarnation: id.incarnation, site: id.site, round: id.round }
 }
 
 /// See the header.
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn fable_decide(
             }
             let DecisionId { user, incarnation, site, round } = id;
             Ok(CDecision {
-                id: CDecisionId { user, incarnation, origin: site, round },
+                id: CDecisionId { user, incarnation, site, round },
                 baseline,
                 action: action.0,
                 values,
