@@ -248,8 +248,8 @@ impl<'p, T: Scalar> Home<'p, T> {
     /// The news after what is there.
     fn append(mut self, news: &[RemoteEvent]) -> Result<Ending, MergeFailure> {
         let mut entries = Segment::default();
-        let placing = self.life.user().placing();
-        for event in placing.into_iter().chain(news.iter().cloned().map(Event::Remote)) {
+        let recorded = self.life.user().site_event();
+        for event in recorded.into_iter().chain(news.iter().cloned().map(Event::Remote)) {
             self.life.user().check(&event)?.apply();
             push(&mut entries, &event, Note::None)?;
         }

@@ -167,7 +167,7 @@ fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {
         ring: short(user.capacity()),
         user: user.state().user(),
         incarnation: user.state().incarnation(),
-        site: user.place(),
+        site: user.site(),
         rounds: user.state().rounds(),
         observations: user.state().observations(),
     }

@@ -150,7 +150,7 @@ pub(super) fn state<T: Scalar>(user: &User<'_, T>, variances: &[f64]) -> StateRe
         numeric_revision: NUMERIC_REVISION,
         user: format!("{:016x}", user.state().user()),
         incarnation: user.state().incarnation(),
-        site: user.place(),
+        site: user.site(),
         merged: user.state().merged().collect(),
         rounds: user.state().rounds(),
         rewards: user.state().observations(),
