@@ -3,7 +3,6 @@
 use crate::wire::{Memory, Tau2, bytes, framed, policy, probing, scratch, started};
 use crate::{send, server};
 use fable_core::catalog::TAU2;
-use fable_core::journal::State;
 use fable_core::record::decode_event;
 use fable_core::{Context, DecisionId, Policy, User};
 use fable_embedded::protocol::{Reply, Request, VERSION, WireContext, write_entry};

@@ -6,14 +6,12 @@ use fable_core::catalog::ContrastSet;
 use fable_core::explain::Source;
 use fable_core::host::{HOST_CAPACITY, HostLearner};
 use fable_core::journal::{Command, Event, Observation, State};
-use fable_core::preference::{
-    Assessment, Certifier, Comparison, Standing, Trial, Verdict, is_promotion_check_due,
-};
+use fable_core::preference::{Assessment, Certifier, Comparison, Standing, Trial};
 use fable_core::record::{Header, Kind};
 use fable_core::settings::Deadline;
 use fable_core::{
     Action, Catalog, Context, DecisionId, Exploration, Feasible, HostUser, Policy, Promotion, Request, Rule,
-    Scalar, Settings, Statement, User, UserError, user_hash,
+    Scalar, Settings, Statement, UserError, user_hash,
 };
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};

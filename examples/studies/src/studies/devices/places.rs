@@ -96,7 +96,7 @@ impl<'p> Place<'p> {
             merge_in_order(&mut woven.user(), &self.journal, &all, |_| ())?;
             self.user = woven;
         } else {
-            let placing = self.user.user().placing();
+            let placing = self.user.user().site_event();
             if let Some(event) = placing {
                 self.run(&mut Command::event(event))?;
             }

@@ -153,7 +153,7 @@ fn beginning<T: Scalar>(
     let header = Header::new(Kind::Journal, &policy, user, 1);
     learner.start_journal_in(&policy, &header, incarnation).map_err(Failure::mistake)?;
     let mut life = HostUser::from_learner(&policy, learner).map_err(Failure::mistake)?;
-    if let Some(event) = life.user().placing() {
+    if let Some(event) = life.user().site_event() {
         life.user().check(&event).map_err(Failure::mistake)?.apply();
     }
     life.user().run(&mut Command::user_rules(wishes)).map_err(Failure::mistake)?;
