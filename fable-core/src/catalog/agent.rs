@@ -1,7 +1,7 @@
 //! `agent`: the memory x tool x style catalog of Appendix E with the reference of Appendix F.
 //!
-//! 5 x 6 x 6 = 180 actions, 10 tasks, 4 signals, d = 254. `Tool::AskUser` fetches missing information before
-//! the answer; `Style::AskClarification` is an answer that ends in a question. They are different things.
+//! 5 x 6 x 6 = 180 actions, 10 tasks, 4 signals, d = 254. `Tool::AskUser` asks for missing information before
+//! the answer. `Style::AskClarification` is an answer that ends in a question.
 //!
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};
@@ -14,7 +14,7 @@ use super::{Action, Block, Catalog, Condition, Contrast, Definition, Part, Term}
 use crate::values;
 
 crate::component! {
-    /// Which memory the assistant reads.
+    /// The memory that the assistant reads.
     pub enum Memory: "memory", null NoMemory {
         NoMemory = "no_memory", 0.0, "Do not use stored memory.";
         RecentMemory = "recent_memory", 0.02, "Use the recent conversation.";
@@ -25,7 +25,7 @@ crate::component! {
 }
 
 crate::component! {
-    /// How the assistant gets information before it answers.
+    /// The source of information before the answer.
     pub enum Tool: "tool", null NoTool {
         NoTool = "no_tool", 0.0, "Use no tool.";
         WebSearch = "web_search", 0.08, "Search the web before answering.";
@@ -37,7 +37,7 @@ crate::component! {
 }
 
 crate::component! {
-    /// How the assistant answers.
+    /// The style of the answer.
     pub enum Style: "style" {
         Direct = "direct", 0.0, "Answer directly.";
         Concise = "concise", 0.0, "Answer briefly.";
@@ -69,7 +69,7 @@ const ANALYSIS: u8 = 1;
 const FACTUAL: u8 = 2;
 const SIMPLE_PREFERENCE: u8 = 3;
 
-/// An ordinary request: little at risk, clear, nothing to look up.
+/// Signals of an ordinary request: all low.
 const PLAIN: &[f32] = &[0.1, 0.1, 0.1, 0.1];
 
 const ANY_MEMORY: &[Part<'static>] = &[Part::new(

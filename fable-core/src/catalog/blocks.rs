@@ -1,7 +1,6 @@
-//! Sets of dictionary blocks, and where the coordinates of a block are.
+//! Sets of dictionary blocks, and the coordinates of a block.
 //!
-//! The optional sub-dictionary of the paper (its z, chosen block by block) is a [`BlockSet`]: the blocks that
-//! are kept.
+//! The paper's optional sub-dictionary z, chosen block by block, is a [`BlockSet`]: the retained blocks.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, BlockSet};

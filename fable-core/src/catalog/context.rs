@@ -1,7 +1,7 @@
-//! What is known about one request before anything is chosen: a task type and signals in [0, 1].
+//! The context of one request: a task and signals in [0, 1].
 //!
-//! A context is plain `Copy` data and was checked when it was made. It never carries preferences: those are
-//! in the posterior, and counting them twice would be a mistake.
+//! A context is plain `Copy` data, checked when it is made. It has no preferences: those are in the
+//! posterior, and would count twice.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, ContextError};
@@ -42,7 +42,7 @@ impl Context {
     }
 
     /// A context with a task position, or none, and every signal in catalog order. A task that is looked up
-    /// and not there is not a context without a task:
+    /// by name and missing is an error, not a context without a task:
     ///
     /// ```compile_fail,E0308
     /// # use fable_core::{Context, catalog::AGENT};
@@ -90,7 +90,7 @@ impl Context {
         self.signals().get(index).copied()
     }
 
-    /// Whether the context fits a catalog; one made for another catalog may not.
+    /// True if the context fits a catalog. A context of another catalog may not.
     pub(crate) fn fits(&self, catalog: &Catalog<'_>) -> bool {
         let definition = catalog.definition();
         usize::from(self.count) == definition.signals.len()
@@ -146,7 +146,7 @@ impl Catalog<'_> {
     }
 }
 
-/// What can be wrong with a context.
+/// A fault in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -157,7 +157,7 @@ pub enum ContextError {
     UnknownSignal,
     /// A signal is missing, given twice, or there are too many.
     SignalCount {
-        /// How many the catalog has.
+        /// The catalog's number of signals.
         expected: usize,
     },
     /// A signal is not a number from 0 to 1.

@@ -1,19 +1,20 @@
-//! Sets of coordinates: which of them feedback can ever move, and which a sub-dictionary keeps.
+//! Sets of coordinates: those that feedback can move, and those that a sub-dictionary keeps.
 
 use super::{BlockSet, Catalog, Context, Feasible, MAX_DIMENSION};
 use crate::numbers::Bits;
 
 /// A bit set of coordinates, 1 KiB for any catalog.
 ///
-/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for some feasible action of some round. Hard
-/// constraints leave others inactive in every round, and online feedback never touches those: as long as the
-/// prior and the onboarding statements do not tie them to active ones, their mean and variance stay as they
-/// were. [`CoordinateSet::activate`] collects the active coordinates as rounds go by;
-/// [`CoordinateSet::activate_in_any_context`] says what a feasible set could activate if every task and every
-/// signal came up. One coordinate is one bit; a call costs one step per feasible action and block (and task).
+/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for a feasible action of a round. Hard
+/// constraints can leave coordinates inactive in every round, and feedback never touches those. Their mean
+/// and variance stay, unless the prior or statements tie them to active coordinates.
 ///
-/// Corollary 1, the user who has memory switched off: what compares one memory with another cannot be
-/// learned.
+/// [`CoordinateSet::activate`] collects the active coordinates of rounds.
+/// [`CoordinateSet::activate_in_any_context`] has the coordinates that a feasible set can activate with any
+/// task and signals. One coordinate is one bit. A call costs one step per feasible action and block (and
+/// task).
+///
+/// Corollary 1, with memory switched off: the difference of two memories cannot be learned.
 ///
 /// ```
 /// use fable_core::catalog::Part;
@@ -33,8 +34,9 @@ use crate::numbers::Bits;
 /// # Ok::<(), fable_core::catalog::FeasibleError>(())
 /// ```
 ///
-/// An active coordinate is necessary for learning, not sufficient: a contrast can be learned exactly when it
-/// lies in the span of the feasible features, which `analysis::Span` tests (feature `analysis`).
+/// Active coordinates are necessary for learning a contrast, not sufficient. A contrast can be learned
+/// exactly when it lies in the span of the feasible features, which `analysis::Span` tests (feature
+/// `analysis`).
 pub type CoordinateSet = Bits<256>;
 
 const _: () = assert!(CoordinateSet::ROOM == MAX_DIMENSION);
@@ -50,17 +52,17 @@ impl CoordinateSet {
         set
     }
 
-    /// Adds the coordinates that some feasible action makes nonzero in this context.
+    /// Adds the coordinates that a feasible action makes nonzero in this context.
     ///
-    /// A learner that retains some blocks only learns no more than those: compare with
-    /// [`of_blocks`](Self::of_blocks).
+    /// A learner with some retained blocks learns only their coordinates, see [`of_blocks`](Self::of_blocks).
     pub fn activate(&mut self, catalog: &Catalog<'_>, context: &Context, feasible: &Feasible) {
         for (coordinate, _) in feasible.set().iter().flat_map(|action| catalog.features(context, action)) {
             self.insert(coordinate);
         }
     }
 
-    /// Adds the coordinates that some feasible action makes nonzero in some context: any task, any signals.
+    /// Adds the coordinates that a feasible action makes nonzero in any context, with any task and any
+    /// signals.
     pub fn activate_in_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) {
         let layout = catalog.layout();
         for values in feasible.set().iter().filter_map(|action| catalog.values(action)) {

@@ -1,8 +1,8 @@
 //! The dictionary of features: a list of blocks, each a product of components, the task and a signal
 //! (Appendix E).
 //!
-//! For a given context and action at most one coordinate of a block is nonzero: 1, or the signal's value.
-//! That is what makes scoring a handful of table entries per action and learning a sparse direction.
+//! For a given context and action at most one coordinate of a block is nonzero: 1, or a signal. So a score
+//! takes a few table entries per action, and an update has a sparse direction.
 
 /// One block of the dictionary.
 ///
@@ -46,7 +46,7 @@ impl Block {
         Self::of(if first == second { 0 } else { bit(first) | bit(second) })
     }
 
-    /// One coordinate per combination of values of the components named.
+    /// One coordinate per combination of values of these components.
     #[must_use]
     pub const fn product(mut components: &[u8]) -> Self {
         let mut bits = 0;
@@ -70,45 +70,45 @@ impl Block {
         self
     }
 
-    /// The block's one nonzero entry is the signal instead of 1.
+    /// The nonzero entry of the block is the signal instead of 1.
     #[must_use]
     pub const fn scaled_by(mut self, signal: u8) -> Self {
         self.signal = Some(signal);
         self
     }
 
-    /// No coordinate for the null value; actions with the null value have no feature in this block.
+    /// No coordinate for null values. Actions with a null value have no feature in this block.
     #[must_use]
     pub const fn without_null(mut self) -> Self {
         self.without_null = true;
         self
     }
 
-    /// Whether the component at a position is a factor.
+    /// True if the component at a position is a factor.
     #[must_use]
     pub const fn has(self, component: u8) -> bool {
         self.is_complete() || self.components & bit(component) != 0
     }
 
-    /// Whether it is [`complete`](Self::complete), whatever the components are.
+    /// True if the block is [`complete`](Self::complete).
     #[must_use]
     pub const fn is_complete(self) -> bool {
         self.components == Self::COMPLETE
     }
 
-    /// Whether each task has its copy.
+    /// True if each task has a copy.
     #[must_use]
     pub const fn is_per_task(self) -> bool {
         self.per_task
     }
 
-    /// Position of the signal it is scaled by.
+    /// Position of the signal that scales the block.
     #[must_use]
     pub const fn signal(self) -> Option<u8> {
         self.signal
     }
 
-    /// Whether null values have no coordinate.
+    /// True if null values have no coordinate.
     #[must_use]
     pub const fn is_without_null(self) -> bool {
         self.without_null
@@ -120,13 +120,13 @@ impl Block {
     }
 }
 
-/// Bit of a component; positions that no catalog can have share the top bit, which
-/// [`super::Catalog::try_new`] refuses.
+/// Bit of a component. Positions that no catalog has share the top bit, which [`super::Catalog::try_new`]
+/// refuses.
 const fn bit(component: u8) -> u16 {
     if component < 14 { 1 << component } else { 1 << 14 }
 }
 
-/// A block with its place in the arrow: where its coordinates start inside a leaf or inside the root.
+/// A block with its coordinates: their start inside a leaf or inside the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     /// Position in the definition.
@@ -146,7 +146,7 @@ impl Placed {
     pub(crate) const NONE: Self =
         Self { index: 0, mask: 0, offset: 0, size: 0, per_task: false, without_null: false, signal: None };
 
-    /// Whether the component is a factor of the block.
+    /// True if the component is a factor of the block.
     pub(crate) const fn has(&self, component: usize) -> bool {
         component < 8 && self.mask >> component & 1 == 1
     }

@@ -1,17 +1,16 @@
-//! What only one of two catalogs has, by name: what a migration removes and adds, for those who look at it
-//! before.
+//! Parts of one of two catalogs alone, by name: the parts that a migration removes and adds.
 
 use super::matching::{Matching, RenameKind};
 use core::fmt;
 
-/// A part of a catalog that the other one does not have. It is written as `component=value`, `task=name`, or
-/// as what it is and its name.
+/// A part of a catalog that the other catalog does not have. It is written as `component=value`, `task=name`,
+/// or kind and name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LonePart<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: RenameKind,
-    /// The component, of a value.
+    /// The component, if the part is a value.
     pub component: Option<&'a str>,
     /// Its name.
     pub name: &'a str,
@@ -31,8 +30,8 @@ impl fmt::Display for LonePart<'_> {
 }
 
 impl<'m> Matching<'m> {
-    /// What is on this side alone; of a component all of whose values are, only the component. A contrast is,
-    /// too, if it says something else on the other side.
+    /// The parts of this side alone. A component without any value on the other side is one part. A contrast
+    /// counts if its actions or context differ on the other side.
     pub(crate) fn lone(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m> {
         let (own, definition) = (*self, self.definition());
         let part = |kind, name| LonePart { kind, component: None, name };

@@ -1,29 +1,28 @@
-//! Which part of one catalog is which part of another: by its name, or as a [`Rename`] says.
+//! Matching parts of two catalogs: by name, or by a [`Rename`].
 //!
-//! A coordinate has no name of its own to keep: it is what its block is made of, a task, a signal and values,
-//! and is the same where all of these are. So blocks need no names and can stand in any order, and a
-//! component can get values in the middle. Nothing is stored here: a part is looked up when it is asked for,
-//! which takes no memory and a few comparisons of names.
+//! A coordinate has no name: it is a block with a task, a signal and values, and is the same where all of
+//! them are. So blocks need no names and any order will do, and a component can get values in the middle.
+//! Nothing is stored here. Looking a part up takes no memory and a few comparisons of names.
 
 use super::{Action, ActionSet, Catalog, Context, Definition, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
 
-/// A part of a catalog that has another name in the next one: `from` in the old one, `to` in the new one.
+/// A part with another name in the new catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rename<'a> {
-    /// What it is.
+    /// Its kind.
     pub kind: RenameKind,
-    /// Its name in the old catalog; of a value `component=value`, as everything is called there.
+    /// Its name in the old catalog. For a value this is `component=value`, both with old names.
     pub from: &'a str,
-    /// Its name in the new catalog; of a value `component=value`, as everything is called there.
+    /// Its name in the new catalog. For a value this is `component=value`, both with new names.
     pub to: &'a str,
 }
 
-/// What can have another name.
+/// The kinds of parts that can be renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RenameKind {
-    /// A component; its values keep their names.
+    /// A component. Its values keep their names.
     Component,
     /// A value, given as `component=value`.
     Value,
@@ -66,7 +65,7 @@ impl<'a> Rename<'a> {
         Self { kind: RenameKind::Contrast, from, to }
     }
 
-    /// Whether both names exist, and what they name belongs together.
+    /// True if both names exist, and a value stays in its component.
     fn is_known(&self, old: &Matching<'_>) -> bool {
         let (from, to) = (old.from.definition(), old.to.definition());
         match self.kind {
@@ -93,24 +92,24 @@ impl<'a> Rename<'a> {
     }
 }
 
-/// A name `component=value`, taken apart.
+/// The component and the value of a name `component=value`.
 fn split(name: &str) -> Option<(&str, &str)> {
     let at = name.bytes().position(|byte| byte == b'=')?;
     Some((name.get(..at)?, name.get(at + 1..)?))
 }
 
-/// The way from one catalog to another.
+/// A direction between two catalogs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matching<'m> {
     from: &'m Catalog<'m>,
     to: &'m Catalog<'m>,
     renames: &'m [Rename<'m>],
-    /// From the new one to the old one.
+    /// True for the direction from the new catalog to the old one.
     back: bool,
 }
 
 impl<'m> Matching<'m> {
-    /// The way from an old catalog to a new one, and back; or the first rename that cannot be meant.
+    /// The matchings from the old catalog to the new one and back, or the index of the first wrong rename.
     pub(crate) fn both(
         old: &'m Catalog<'m>,
         new: &'m Catalog<'m>,
@@ -127,7 +126,7 @@ impl<'m> Matching<'m> {
         Ok([forward, Self { from: new, to: old, renames, back: true }])
     }
 
-    /// What this side declares.
+    /// The definition of this side.
     pub(super) const fn definition(&self) -> &'m Definition<'m> {
         self.from.definition()
     }
@@ -140,7 +139,7 @@ impl<'m> Matching<'m> {
         self.renames.iter().filter(move |rename| rename.kind == kind).map(pair)
     }
 
-    /// What a part is called on the other side; `None` when what has its name there is another part.
+    /// The name of a part on the other side; `None` if another part has its name there.
     fn name(&self, kind: RenameKind, name: &'m str) -> Option<&'m str> {
         match self.renamed(kind).find(|(from, _)| *from == name) {
             Some((_, to)) => Some(to),
@@ -149,14 +148,14 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The same component.
+    /// The component on the other side.
     #[inline(never)]
     pub(crate) fn component(&self, component: usize) -> Option<usize> {
         let own = self.from.definition().components.get(component)?;
         self.to.component(self.name(RenameKind::Component, own.name)?)
     }
 
-    /// The same value of the same component.
+    /// The value on the other side.
     #[inline(never)]
     pub(crate) fn value(&self, component: usize, value: u8) -> Option<u8> {
         let other = self.component(component)?;
@@ -172,19 +171,19 @@ impl<'m> Matching<'m> {
         self.to.value(other, name)
     }
 
-    /// The same task.
+    /// The task on the other side.
     pub(crate) fn task(&self, task: usize) -> Option<usize> {
         let name = self.name(RenameKind::Task, self.from.definition().tasks.get(task)?)?;
         self.to.definition().tasks.iter().position(|task| *task == name)
     }
 
-    /// The same signal.
+    /// The signal on the other side.
     pub(crate) fn signal(&self, signal: usize) -> Option<usize> {
         let name = self.name(RenameKind::Signal, self.from.definition().signals.get(signal)?)?;
         self.to.definition().signals.iter().position(|signal| *signal == name)
     }
 
-    /// The declared contrast of the same name that also says the same: two values in the same context.
+    /// The declared contrast on the other side with the same name, values and context.
     #[inline(never)]
     pub(crate) fn contrast(&self, contrast: usize) -> Option<usize> {
         let own = self.from.contrasts().get(contrast)?;
@@ -194,7 +193,7 @@ impl<'m> Matching<'m> {
         {
             return None;
         }
-        // What only one of the catalogs has must not narrow what the contrast is about.
+        // A signal of one catalog alone must not restrict the contexts of the contrast.
         let same_signal = |(signal, level): (usize, &f32)| match self.signal(signal) {
             Some(there) => other.signals.get(there) == Some(level),
             None => *level <= 0.5,
@@ -214,7 +213,7 @@ impl<'m> Matching<'m> {
             .then_some(index)
     }
 
-    /// The same coordinate, by its place in a leaf or in the root.
+    /// The coordinate on the other side, by its index in a leaf or in the root.
     #[inline(never)]
     pub(crate) fn place(&self, per_task: bool, inside: usize) -> Option<usize> {
         let (block, values) = self.from.place_parts(per_task, inside)?;
@@ -236,14 +235,15 @@ impl<'m> Matching<'m> {
         Some(usize::from(other.offset) + self.to.position(other, there.get(..count)?)?)
     }
 
-    /// Whether the values that a coordinate stands for are all on the other side.
+    /// True if the other side has all values of a coordinate.
     pub(crate) fn has_values(&self, per_task: bool, inside: usize) -> bool {
         let Some((block, values)) = self.from.place_parts(per_task, inside) else { return false };
         let mut values = values.iter().enumerate().filter(|(component, _)| block.has(*component));
         values.all(|(component, value)| self.value(component, *value).is_some())
     }
 
-    /// The same action: the same values, and the null value of a component that is not on this side.
+    /// The action on the other side: its values, and the null values of components that this side does not
+    /// have.
     #[inline(never)]
     pub(crate) fn action(&self, action: Action) -> Option<Action> {
         let values = self.from.values(action)?;
@@ -257,9 +257,9 @@ impl<'m> Matching<'m> {
         self.to.action(&there)
     }
 
-    /// What may be chosen on this side, the new one, when a set might on the other, the old one: see
-    /// [`Migration`](crate::migrate::Migration). A part of a set that forbids nothing goes along as such, and
-    /// nothing that was forbidden is allowed.
+    /// The actions of this side, the new one, that a set of the other side, the old one, permits: see
+    /// [`Migration`](crate::migrate::Migration). A set that forbids nothing stays so, and a forbidden action
+    /// stays forbidden.
     #[inline(never)]
     pub(crate) fn allowed(&self, set: &ActionSet) -> ActionSet {
         let (from, to) = (self.from, self.to);
@@ -267,8 +267,7 @@ impl<'m> Matching<'m> {
         for component in 0..from.definition().components.len() {
             kept |= self.component(component).map_or(0, |old| 1 << old);
         }
-        // What is removed counts as it was chosen: values of it that were not allowed with anything do not
-        // forbid the rest.
+        // Removed values that were feasible with no action do not forbid the others.
         let same_rest = |one: &[u8], other: &[u8]| {
             one.iter()
                 .zip(other)
@@ -293,7 +292,7 @@ impl<'m> Matching<'m> {
         allowed
     }
 
-    /// Whether no action of a set on the other side has all the values of this one that are there.
+    /// True if no action of a set on the other side has all common values of an action of this side.
     fn agrees_with_none(&self, action: Action, set: &ActionSet) -> bool {
         let components = self.to.definition().components;
         let (mut there, mut known) = ([0; MAX_COMPONENTS], 0_u32);
@@ -309,7 +308,7 @@ impl<'m> Matching<'m> {
             if self.to.action(there).is_some_and(|action| set.contains(action)) {
                 return false;
             }
-            // The next values of the components that this side says nothing about.
+            // The next values of the components that this side does not have.
             let open = there
                 .iter_mut()
                 .zip(components)
@@ -325,8 +324,8 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The same context: its task and signals. A signal that is not on this side is 0, so nothing is learned
-    /// about it.
+    /// The context on the other side: its task and signals. A signal that this side does not have is 0, so
+    /// nothing is learned about it.
     #[inline(never)]
     pub(crate) fn context(&self, context: &Context) -> Option<Context> {
         let task = match context.task() {

@@ -1,9 +1,8 @@
-//! Canonical names, both ways.
+//! Canonical names of coordinates and actions: writing and looking up.
 //!
 //! A coordinate's name joins its factors with `*`: the task or signal first, then the components in catalog
 //! order. An action is named like the coordinate of a complete-action block. Looking a name up compares it
-//! with what the writer would print, so the two directions cannot drift apart; it takes time linear in the
-//! catalog and no memory.
+//! with the written names, so both directions agree. It takes time linear in the catalog and no memory.
 
 use super::{Action, Catalog, Placed, Values};
 use core::fmt::{self, Write};
@@ -86,8 +85,8 @@ impl Catalog<'_> {
         Some(CoordinateName { catalog: self, block, task: task.unwrap_or(0), values })
     }
 
-    /// The block at a place in a leaf or in the root, and the values that the place stands for; those of
-    /// other components are 0.
+    /// The block at an index in a leaf or in the root, and the values of its coordinate. Values of other
+    /// components are 0.
     pub(crate) fn place_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
         let block = *self.single_blocks().iter().chain(self.product_blocks()).find(|block| {
             let start = usize::from(block.offset);

@@ -1,10 +1,9 @@
-//! Rules that stand: hard constraints with the contexts in which they hold.
+//! Standing rules: hard constraints with the contexts in which they hold.
 //!
-//! A catalog declares some ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a
-//! risk, values that do not go together. A user has others of their own
-//! ([`UserRule`](crate::preference::UserRule)). Both are enforced where a decision begins, before anything is
-//! drawn: what is compared, played by a coin and recorded is what the request's set and all rules that hold
-//! in its context leave together. No adapter has to think of it.
+//! A catalog declares rules ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a
+//! risk, incompatible values. A user has rules of their own ([`UserRule`](crate::preference::UserRule)). Both
+//! are enforced when a decision begins, before anything is drawn. Only actions in the request's set that all
+//! rules of the context leave are compared, probed, played and recorded. Adapters enforce nothing.
 //!
 //! ```
 //! use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Value};
@@ -40,9 +39,9 @@ pub const SIGNAL_HIGH: f32 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StandingRule<'a> {
-    /// What is forbidden or required.
+    /// The rule.
     pub rule: Rule<'a>,
-    /// Where.
+    /// The contexts.
     pub when: Condition<'a>,
 }
 
@@ -60,10 +59,9 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// The standing rule that removes an action in a context, the first in order; `None` when all of them leave
-/// it.
+/// The first standing rule that removes an action in a context; `None` if no rule does.
 ///
-/// An action that misses every `only` rule that holds is charged to the first of them.
+/// For an action that matches no `only` rule of the context this is the first of them.
 #[must_use]
 pub fn stopped_by<'r>(
     catalog: &Catalog<'_>,
@@ -87,7 +85,7 @@ impl<'a> Catalog<'a> {
         self.definition.rules
     }
 
-    /// Whether a rule of the catalog removes an action in a context.
+    /// True if a rule of the catalog removes an action in a context.
     #[inline(never)]
     pub(crate) fn forbids(&self, context: &Context, action: Action) -> bool {
         let Some(values) =
@@ -95,7 +93,7 @@ impl<'a> Catalog<'a> {
         else {
             return false;
         };
-        // As `removed`, in one pass.
+        // The rule of `removed`, in one pass.
         let (mut lists, mut listed) = (false, false);
         for StandingRule { rule, when } in self.rules() {
             if when.holds(context) {

@@ -1,9 +1,8 @@
-//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, mains and pairs, d
-//! = 29.
+//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, main effects and
+//! pairs, d = 29.
 //!
-//! Without tasks and signals it is the smallest useful catalog and the one that runs on a Cortex-M0 with 16
-//! KB of RAM. The paper fixes costs for this study without printing them; those here are one choice on the
-//! scale of Appendix F.
+//! Without tasks and signals it runs on a Cortex-M0 with 16 KB of RAM. The paper does not print the costs of
+//! this study. The costs here are on the scale of Appendix F.
 //!
 //! ```
 //! use fable_core::catalog::tau2::{self, Memory, Style, TAU2, Tool};
@@ -16,7 +15,7 @@ use super::{Action, Block, Catalog, Contrast, Definition};
 use crate::values;
 
 crate::component! {
-    /// How much of the dialogue the assistant considers.
+    /// The part of the dialogue that the assistant considers.
     pub enum Memory: "memory" {
         CurrentTurn = "current_turn", 0.0, "Consider only the customer's current message.";
         Conversation = "conversation", 0.02, "Consider the whole conversation.";
@@ -24,7 +23,7 @@ crate::component! {
 }
 
 crate::component! {
-    /// How the assistant makes sure of facts.
+    /// The way in which the assistant verifies facts.
     pub enum Tool: "tool" {
         Standard = "standard", 0.0, "Use the tools as you usually would.";
         Verify = "verify", 0.08, "Verify facts with a tool before you act on them.";
@@ -33,7 +32,7 @@ crate::component! {
 }
 
 crate::component! {
-    /// How the assistant answers.
+    /// The style of the answer.
     pub enum Style: "style" {
         Direct = "direct", 0.0, "Answer directly.";
         Concise = "concise", 0.0, "Answer briefly, the outcome first.";

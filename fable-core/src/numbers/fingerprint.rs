@@ -1,10 +1,9 @@
-//! A 64-bit name for "everything that gives a stored number its meaning": a catalog's shape in one half,
+//! A 64-bit fingerprint of everything that gives a stored number its meaning: a catalog's shape in one half,
 //! settings and prior in the other.
 //!
-//! FNV-1a over a canonical byte string: every text with its length in front, every number little-endian,
-//! every list with its count. All of it is `const fn`, so a catalog's fingerprint is a constant of the build
-//! and costs a device nothing. It tells honest mistakes apart (another catalog, other settings); it is not a
-//! defence against forgery.
+//! FNV-1a over a canonical byte string: texts and lists with their lengths in front, numbers little-endian.
+//! All of it is `const fn`, so a catalog's fingerprint is a constant of the build. It detects another catalog
+//! or other settings. It is no defence against forgery.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, TAU2};
@@ -14,9 +13,8 @@
 
 /// Revision of the arithmetic: the order of the operations, the sampler and the key derivation.
 ///
-/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint,
-/// so a state that another arithmetic has produced is refused instead of continued with slightly different
-/// decisions.
+/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint:
+/// a state of another arithmetic is refused instead of continued with slightly different decisions.
 pub const NUMERIC_REVISION: u32 = 1;
 
 /// Streaming FNV-1a, 64 bits.
@@ -32,7 +30,7 @@ impl Fingerprint {
         self.0
     }
 
-    #[inline(never)] // a product of 64 bits for each byte, unrolled at every use
+    #[inline(never)] // inlined, a 64-bit product per byte would be unrolled at every use
     pub(crate) const fn bytes(mut self, mut bytes: &[u8]) -> Self {
         while let [first, rest @ ..] = bytes {
             self.0 = (self.0 ^ *first as u64).wrapping_mul(0x0000_0100_0000_01b3);
@@ -49,8 +47,7 @@ impl Fingerprint {
         self.u64((value + 0.0).to_bits()) // -0 is 0
     }
 
-    /// What is summed up so far is one half, and the other half begins anew: what differs can be told by
-    /// halves.
+    /// One half of a fingerprint, so that differences can be told by halves.
     pub(crate) const fn half(value: u64) -> u64 {
         (value ^ value >> 32) & 0xffff_ffff
     }
@@ -60,7 +57,7 @@ impl Fingerprint {
     }
 }
 
-/// The 64-bit hash by which a user is known in keys and decision ids.
+/// The 64-bit hash of a user's name, for keys and decision ids.
 ///
 /// ```
 /// assert_eq!(fable_core::user_hash("ana"), fable_core::user_hash("ana"));

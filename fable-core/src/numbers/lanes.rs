@@ -1,8 +1,7 @@
-//! Several numbers at once, each with its own: a vector where the processor has them, plain arithmetic where
-//! not.
+//! Arithmetic of several numbers at once: a vector where the processor has one, plain arithmetic elsewhere.
 //!
-//! How wide the registers are changes speed and not one bit: lanes do not mix, nothing is fused, and
-//! [`Plain`] and [`Avx2`] are the same operations one by one.
+//! The width of registers changes speed and not one bit. Lanes do not mix, nothing is fused, and [`Plain`]
+//! and [`Avx2`] do the same operations.
 
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 pub(crate) use fearless_simd::Avx2;
@@ -25,7 +24,7 @@ pub(crate) trait Lanes<T, const N: usize>: Copy {
     }
 }
 
-/// What the target is known to have when this is compiled.
+/// The registers that the target is known to have at compile time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;
 
@@ -83,7 +82,7 @@ lanes! { f32 4 f32x4 f32 8 f32x8 f64 4 f64x4 f64 8 f64x8 }
 
 macro_rules! single {
     ($($scalar:ident)*) => {$(
-        /// Where numbers are computed one by one.
+        /// Arithmetic of one number at a time.
         impl Lanes<$scalar, 1> for Plain {
             type Vector = $scalar;
 
@@ -111,7 +110,7 @@ single! { f32 f64 }
 
 /// Runs an expression with the widest registers that the processor has: `widest!(v => f(v, x))`.
 ///
-/// What it calls has to be `#[inline(always)]` as far as it is to be compiled for them.
+/// Functions in the expression are compiled for these registers only if they are `#[inline(always)]`.
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 macro_rules! widest {
     ($v:ident => $call:expr) => {

@@ -1,11 +1,11 @@
-//! The loops that take the time, as functions of this crate for each scalar.
+//! The loops that take most of the time, as functions of this crate for each scalar.
 //!
-//! What is generic is compiled where it is used, with the settings of that crate. These are compiled here:
-//! firmware that is optimized for size can have this crate optimized for speed, and pays for it with a few
+//! Generic code is compiled in the crate that uses it, with the settings of that crate. These loops are
+//! compiled here. So firmware that is optimized for size can have this crate optimized for speed, for a few
 //! kilobytes.
 //!
-//! With the feature `dispatch` each is there twice on x86-64, and the processor decides which one runs. Both
-//! have the same bits.
+//! With the feature `dispatch` each loop exists twice on x86-64, and the processor decides which one runs.
+//! Both give the same bits.
 
 use super::inverse::{self, Entries};
 use super::kernel;
@@ -13,7 +13,7 @@ use super::lanes::widest;
 use super::normal::Stream;
 use super::number::Number;
 
-/// What a posterior spends its time in.
+/// The loops of a posterior.
 pub trait Loops: Sized {
     /// [`kernel::sweep`]
     fn sweep<'w>(
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear
-    /// congruence; every third entry of the vector's beginning is zero.
+    /// congruence. Every third entry in the first half of the vector is zero.
     fn factor<T: Number>(n: usize) -> Case<T> {
         let mut state = 1_u32;
         let mut next = move || {
@@ -128,7 +128,7 @@ mod tests {
         numbers.iter().map(|number| number.bits()).collect()
     }
 
-    /// What is chosen here, the way of AVX2 where the processor has it, against the plain way.
+    /// The chosen loops, and the loops for AVX2 if the processor has it, against the plain loops.
     fn same_bits<T: Number>()
     where
         Plain: Vectors<T> + Lanes<T, ROWS>,
@@ -180,7 +180,7 @@ mod tests {
         same_bits::<f64>();
     }
 
-    /// One column at a time, as it is written down: w -= p l, l += b w.
+    /// One column at a time, as in the recurrence: w -= p l, l += b w.
     #[test]
     fn columns_go_through_one_after_the_other() {
         for n in [1, 2, 3, 4, 5, 7, 8, 12, 17, 64, 146] {
@@ -212,8 +212,8 @@ mod tests {
         }
     }
 
-    /// Pair after pair, as devices do it: a column's sum is eight lanes of whole chunks from the far end,
-    /// added up halving, then the rows that are left; the one that was solved in the same pair comes last.
+    /// Pair after pair, as on devices. A column's sum is eight lanes of whole chunks from the far end, added
+    /// up halving, then the remaining rows. The row of the same pair comes last.
     #[test]
     fn solves_go_through_pair_after_pair() {
         fn sum(column: &[f32], x: &[f32]) -> f32 {
@@ -231,7 +231,7 @@ mod tests {
         for n in (1..40).chain([64, 134, 146]) {
             for solved in 1..=n.min(18) {
                 let Case { columns, w: x, .. } = factor::<f32>(n);
-                // The last columns belong to what is solved already.
+                // The last columns are solved already.
                 let unknown = n + 1 - solved;
                 let starts: Vec<usize> =
                     (0..n).map(|column| column * n - column * (column + 1) / 2 + column).collect();

@@ -1,4 +1,4 @@
-//! Numbers and what is computed with them, without a word about what they mean: the lowest layer.
+//! Numbers and arithmetic: the lowest layer, which knows no meaning of numbers.
 
 mod arrow;
 mod bits;

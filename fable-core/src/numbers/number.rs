@@ -1,14 +1,16 @@
 //! The two number types a posterior can be kept in.
 //!
 //! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Only operations
-//! that IEEE 754 defines to the last bit are used (`+ - * /` and comparisons), never a fused multiply-add, so
-//! both give the same bits on every target that computes in IEEE 754 single and double precision.
-//! Transcendental functions come from `libm` for the same reason.
+//! that IEEE 754 defines to the last bit are used, `+ - * /` and comparisons, never a fused multiply-add.
+//! Transcendental functions come from `libm`. So every target with IEEE 754 single and double precision gives
+//! the same bits.
 //!
 //! ```
-//! use fable_core::Number;
-//! assert_eq!(f32::from_f64(0.1), 0.1_f32); // rounded once
-//! assert_eq!(f32::from_f64(0.1).to_f64(), f64::from(0.1_f32)); // widened exactly
+//! fn rounded<T: fable_core::Scalar>(number: f64) -> f64 {
+//!     T::from_f64(number).to_f64() // rounded once, widened exactly
+//! }
+//! assert_eq!(rounded::<f32>(0.1), f64::from(0.1_f32));
+//! assert_eq!(rounded::<f64>(0.1), 0.1);
 //! ```
 
 use super::loops::Loops;
@@ -26,8 +28,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// `f32` or `f64`, as far as the posterior needs it; [`Scalar`](crate::Scalar) is one that a learner can be
-/// made of.
+/// The operations of `f32` and `f64` that the posterior needs. A learner needs a [`Scalar`](crate::Scalar).
 pub trait Number:
     sealed::Sealed
     + Loops
@@ -54,7 +55,7 @@ pub trait Number:
     const ONE: Self;
     /// Distance from 1 to the next number.
     const EPSILON: f64;
-    /// Bits of the significand and so the number's name in records: 24 or 53.
+    /// Bits of the significand, 24 or 53. Records name the scalar by them.
     const DIGITS: u32;
 
     /// Rounds once to the nearest value of this type.
@@ -65,12 +66,11 @@ pub trait Number:
     fn from_f32(value: f32) -> Self;
     /// The bit pattern, zero-extended.
     fn bits(self) -> u64;
-    /// The number with a bit pattern; bits that do not fit are ignored.
+    /// The number with a bit pattern. Bits that do not fit are ignored.
     fn from_bits(bits: u64) -> Self;
     /// Neither NaN nor infinite.
     fn finite(self) -> bool;
-    /// self + other, for the loops: where floating point is software this one takes less time than the
-    /// operator.
+    /// self + other, for the loops. With software arithmetic it takes less time than the operator.
     #[doc(hidden)]
     #[must_use]
     #[inline(always)]
@@ -93,12 +93,13 @@ pub trait Number:
     }
     /// Square root of a positive number to a few units in the last place.
     ///
-    /// Halving the exponent gives 1/sqrt(x) to 3.5%, each Newton step `r += r/2 (1 - x r^2)` squares that
-    /// error. Correct rounding is not needed to scale a random draw; a loop of plain products vectorises on a
-    /// host and takes a quarter of the time of an integer square root on a Cortex-M4F.
+    /// Halving the exponent gives 1/sqrt(x) to 3.5%, and each Newton step `r += r/2 (1 - x r^2)` squares that
+    /// error. Scaling a random draw needs no correct rounding. A loop of products vectorises on a host, and
+    /// takes a quarter of the time of an integer square root on a Cortex-M4F.
     #[must_use]
     fn root(self) -> Self;
-    /// Square root, rounded correctly: for a few numbers, in integers where there is no instruction for it.
+    /// Square root, rounded correctly: for few numbers. Computed in integers if the processor has no
+    /// instruction.
     #[must_use]
     fn exact_root(self) -> Self;
 }

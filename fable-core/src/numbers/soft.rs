@@ -1,11 +1,11 @@
-//! Products and sums where floating point is software, as on a Cortex-M0.
+//! Products and sums for software floating point, as on a Cortex-M0.
 //!
-//! The loops of this crate are nearly all `sum + a b`, rounded after the product and after the sum, of
-//! ordinary numbers. For these the functions here take a third fewer instructions than the compiler's
-//! library, whose product is one of 64 bits by software, too. The bits are those of IEEE 754: what is not an
-//! ordinary number, or does not lead to one, is left to the library.
+//! Nearly all loops of this crate are `sum + a b` of normal numbers, rounded after the product and after the
+//! sum. For these, the functions here take a third fewer instructions than the compiler's library, which has
+//! a 64-bit product in software. The bits are those of IEEE 754. Operands and results that are not normal
+//! numbers are left to the library.
 
-/// The exponent of what is infinite or not a number.
+/// The exponent of infinity and NaN.
 const SPECIAL: u32 = 255;
 const SIGN: u32 = 1 << 31;
 
@@ -21,13 +21,13 @@ pub(super) fn add(a: f32, b: f32) -> f32 {
     f32::from_bits(sum(a.to_bits(), b.to_bits()))
 }
 
-/// The exponent as it is stored: 0 of zero and subnormal numbers, [`SPECIAL`] of infinite ones and NaN.
+/// The stored exponent: 0 of zero and subnormal numbers, [`SPECIAL`] of infinity and NaN.
 #[inline(always)]
 const fn exponent(bits: u32) -> u32 {
     bits << 1 >> 24
 }
 
-/// On bits: of numbers the compiler would make comparisons in floating point.
+/// Compares bits. Comparing numbers would call the floating-point library.
 #[inline(never)]
 fn product(a: u32, b: u32) -> u32 {
     let (first, second) = (exponent(a), exponent(b));
@@ -35,8 +35,7 @@ fn product(a: u32, b: u32) -> u32 {
         let zero = a << 1 == 0 && second != SPECIAL || b << 1 == 0 && first != SPECIAL;
         return if zero { (a ^ b) & SIGN } else { product_by_library(a, b) };
     }
-    // 24 by 24 bits in halves of 16: the upper 32 of 48 bits. Any bit below counts as the last one, which is
-    // far below the one that is rounded to.
+    // 24 by 24 bits in halves of 16: the upper 32 of 48 bits. Lower bits fold into a sticky bit.
     let ((a_high, a_low), (b_high, b_low)) =
         ((a >> 16 & 0x7f | 0x80, a & 0xffff), (b >> 16 & 0x7f | 0x80, b & 0xffff));
     let low = a_low * b_low;
@@ -55,8 +54,8 @@ fn product(a: u32, b: u32) -> u32 {
     rounded(exponent, product) | (a ^ b) & SIGN
 }
 
-/// A number of an exponent and 32 bits of significand, the first of which is one: to the nearest, and to the
-/// even one of two. The hidden bit goes into the exponent, and so does a carry.
+/// Rounds an exponent and 32 bits of significand, the first of which is 1, to the nearest number, and ties to
+/// even. The hidden bit is added to the exponent, and so is a carry.
 #[inline(always)]
 const fn rounded(exponent: u32, significand: u32) -> u32 {
     let mut number = (exponent << 23) + (significand >> 8);
@@ -78,22 +77,22 @@ fn product_by_library(a: u32, b: u32) -> u32 {
 
 #[inline(never)]
 fn sum(a: u32, b: u32) -> u32 {
-    // What has the larger magnitude comes first.
+    // The operand with the larger magnitude comes first.
     let (a, b) = if a << 1 >= b << 1 { (a, b) } else { (b, a) };
     let (mut larger, smaller) = (exponent(a), exponent(b));
     if smaller == 0 || larger == SPECIAL {
         if b << 1 != 0 || larger == SPECIAL {
             return sum_by_library(a, b);
         }
-        // Of two zeros the sum is negative if both are.
+        // The sum of two zeros is negative if both are.
         return if a << 1 == 0 { a & b } else { a };
     }
-    // Less than a quarter of the last bit changes nothing.
+    // A number below a quarter of the last bit changes nothing.
     let apart = larger - smaller;
     if apart > 26 {
         return a;
     }
-    // Eight bits more, the last of which says whether anything was shifted out.
+    // Eight more bits. The last of them is a sticky bit.
     let (large, small) = (a << 8 | SIGN, b << 8 | SIGN);
     let mut shifted = small >> apart;
     if apart > 8 && shifted << apart != small {
@@ -159,8 +158,8 @@ mod tests {
         }
     }
 
-    /// Numbers of about the same size, sums close to the product, few bits set: where rounding is a tie and
-    /// sums cancel.
+    /// Numbers of about the same size, sums close to the product, few bits set: ties of rounding, and sums
+    /// that cancel.
     #[test]
     fn ties_and_cancellation_are_those_of_the_processor() {
         let mut next = words();

@@ -6,7 +6,7 @@
 //! use fable_core::settings::{SettingsError, table};
 //! use fable_core::{Policy, Settings};
 //! let error = Policy::<f32>::new(&TAU2, Settings { alpha: 0.9, ..Settings::default() }).unwrap_err();
-//! assert_eq!(error, SettingsError::OutOfRange(setting::ALPHA.name));
+//! assert_eq!(error, SettingsError::OutOfRange(table::ALPHA.name));
 //! assert_eq!(error.to_string(), "alpha must be a number from 0.000000000001 to 0.5");
 //! ```
 

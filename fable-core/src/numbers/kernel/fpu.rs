@@ -1,8 +1,8 @@
-//! Forms for floating point in hardware, where loads and stores take as long as what is computed.
+//! Forms for hardware floating point. Loads and stores take as long as arithmetic there.
 //!
-//! Updates take four columns per pass, which saves traffic of the vector that they share; chunks are counted
-//! from the far end, so those of one pass are those of the next, whose loads find what the stores before them
-//! wrote. Two dot products share the loads of their vector.
+//! Updates take four columns per pass, which share loads of the vector. Chunks are counted from the far end.
+//! So consecutive passes have the same chunks, and a load finds what the store before it wrote. Two dot
+//! products share the loads of their vector.
 
 use super::back_solve::tree;
 use super::sweep::{column, pivot, sweep_columns};
@@ -52,7 +52,7 @@ fn sweep_four<T: Number, V: Vectors<T>>(
     Some(())
 }
 
-/// The pivots of four columns, and b for each: 0 where the pivot is.
+/// The pivots of four columns, and b of each; 0 for a pivot of 0.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut T) -> ([T; 4], [T; 4]) {
     let ([p1, p2, p3, p4], [e1, e2, e3, e4]) = (&mut p, e);
@@ -147,8 +147,7 @@ fn rows<T: Number, const N: usize, V: Lanes<T, N>>(
     }
 }
 
-/// Dot products of two columns with the same `x`, each bit for bit what [`dot`](super::back_solve::dot)
-/// gives.
+/// Dot products of two columns with the same `x`, each with the bits of [`dot`](super::back_solve::dot).
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline)]
 pub(super) fn dots<T: Number, V: Lanes<T, LANES>>(v: V, columns: [&[T]; 2], x: &[T]) -> [T; 2] {

@@ -29,10 +29,12 @@ pub(super) fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
 
 /// Updates as many columns as `inverse` has entries.
 ///
-/// `w` holds one entry per column of the segment, then one per remaining row, then the response. It is
-/// consumed: what is left after the segment's columns is the vector for the next segment, whose last entry
-/// ends as the innovation. Returns the running t, which ends as the predictive variance. A column whose pivot
-/// is zero does not change and is skipped.
+/// `w` has one entry per column of the segment, then one per remaining row, then the response. It is
+/// consumed: the rest after the segment's columns is the vector for the next segment. Its last entry ends as
+/// the innovation.
+///
+/// The running t is returned, and ends as the predictive variance. A column with a pivot of zero does not
+/// change and is skipped.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]
 pub(super) fn sweep_columns<'w, T: Number, V: Lanes<T, STRIDE>>(
