@@ -1,7 +1,7 @@
 //! `agent`: the memory x tool x style catalog of Appendix E with the reference of Appendix F.
 //!
-//! 5 x 6 x 6 = 180 actions, 10 tasks, 4 signals, d = 254. `Tool::AskUser` gets missing information before the
-//! answer. `Style::AskClarification` is an answer that ends in a question.
+//! 5 x 6 x 6 = 180 actions, 10 tasks, 4 signals, d = 254. `Tool::AskUser` asks for missing information before
+//! the answer. `Style::AskClarification` is an answer that ends in a question.
 //!
 //! ```
 //! use fable_core::catalog::agent::{self, AGENT, Memory, Style, Tool};
@@ -69,7 +69,7 @@ const ANALYSIS: u8 = 1;
 const FACTUAL: u8 = 2;
 const SIMPLE_PREFERENCE: u8 = 3;
 
-/// Signals of an ordinary request: low risk, clear, no need of memory or tools.
+/// Signals of an ordinary request: all low.
 const PLAIN: &[f32] = &[0.1, 0.1, 0.1, 0.1];
 
 const ANY_MEMORY: &[Part<'static>] = &[Part::new(

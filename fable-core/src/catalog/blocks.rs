@@ -1,6 +1,6 @@
 //! Sets of dictionary blocks, and the coordinates of a block.
 //!
-//! The paper's optional sub-dictionary, its z, is a [`BlockSet`] here: the retained blocks.
+//! The paper's optional sub-dictionary z, chosen block by block, is a [`BlockSet`]: the retained blocks.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, BlockSet};

@@ -1,7 +1,7 @@
-//! The context of a request: a task type and signals in [0, 1].
+//! The context of one request: a task and signals in [0, 1].
 //!
-//! A context is plain `Copy` data and is checked when created. Preferences do not belong in a context: the
-//! posterior has them, and they would count twice.
+//! A context is plain `Copy` data, checked when it is made. It has no preferences: those are in the
+//! posterior, and would count twice.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, ContextError};
@@ -43,9 +43,8 @@ impl Context {
         Self { count, ..Self::EMPTY }
     }
 
-    /// A context from the position of a task, or none, and every signal in catalog order.
-    ///
-    /// An unknown name does not become a context without a task:
+    /// A context with a task position, or none, and every signal in catalog order. A task that is looked up
+    /// by name and missing is an error, not a context without a task:
     ///
     /// ```compile_fail,E0308
     /// # use fable_core::{Context, catalog::AGENT};
@@ -94,7 +93,7 @@ impl Context {
         self.signals().get(index).copied()
     }
 
-    /// True if the context fits this catalog. A context of another catalog may not fit.
+    /// True if the context fits a catalog. A context of another catalog may not.
     pub(crate) fn fits(&self, catalog: &Catalog<'_>) -> bool {
         let definition = catalog.definition();
         usize::from(self.count) == definition.signals.len()
@@ -150,7 +149,7 @@ impl Catalog<'_> {
     }
 }
 
-/// An error in a context.
+/// A fault in a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -161,7 +160,7 @@ pub enum ContextError {
     UnknownSignal,
     /// A signal is missing, given twice, or there are too many.
     SignalCount {
-        /// Number of the catalog's signals.
+        /// The catalog's number of signals.
         expected: usize,
     },
     /// A signal is not a number from 0 to 1.

@@ -1,4 +1,4 @@
-//! Declared contrasts: named preferences that a catalog's author wants to assess.
+//! Declared contrasts: named preferences that a catalog's author wants to know.
 
 use super::{Action, Catalog, Context};
 use crate::numbers::Bits;
@@ -32,9 +32,10 @@ pub struct Contrast<'a> {
     pub prefer: &'a [u8],
     /// Value positions of the other action.
     pub over: &'a [u8],
-    /// Sentence for a host's prompt after `prefer` is promoted; empty for a plain sentence from the names.
+    /// The sentence for the host's prompt when `prefer` is promoted. Empty: a plain sentence made of the
+    /// names.
     pub positive: &'a str,
-    /// Sentence for a host's prompt after `over` is promoted.
+    /// The sentence when `over` is promoted.
     pub negative: &'a str,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Contrast<'a> {
         Self { name, task: None, signals: &[], prefer, over, positive: "", negative: "" }
     }
 
-    /// Sets the reference context.
+    /// The contrast in another reference context.
     #[must_use]
     pub const fn when(mut self, task: Option<u8>, signals: &'a [f32]) -> Self {
         self.task = task;
@@ -53,7 +54,7 @@ impl<'a> Contrast<'a> {
         self
     }
 
-    /// Sets the sentences for the prompt.
+    /// The contrast with sentences for the prompt.
     #[must_use]
     pub const fn says(mut self, positive: &'a str, negative: &'a str) -> Self {
         self.positive = positive;
@@ -68,13 +69,13 @@ impl<'a> Contrast<'a> {
     }
 }
 
-/// Numbers of a learner per declared contrast: the results of its probes.
+/// Numbers that a learner keeps for the trials of each declared contrast.
 pub(crate) const TRIAL_LEN: usize = 15;
 
 /// A set of declared contrasts, by position.
 pub type ContrastSet = Bits<2>;
 
-/// The two compared values of one component.
+/// The two values that a contrast compares, of one component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sides {
     pub(crate) component: usize,
@@ -97,10 +98,10 @@ impl Sides {
 }
 
 impl Contrast<'_> {
-    /// True if a round in this context bears on the contrast.
+    /// True if a round in this context is informative about the contrast.
     ///
-    /// The context must have the contrast's task, if the contrast names a task. Each signal above 0.5 in the
-    /// reference context must be above 0.5 in the context.
+    /// The tasks agree if the contrast has one. Signals above one half in the reference context are above one
+    /// half in this context.
     #[must_use]
     pub fn applies(&self, context: &Context) -> bool {
         let task = self.task.is_none_or(|task| context.task() == Some(usize::from(task)));
@@ -140,7 +141,7 @@ impl<'a> Catalog<'a> {
     }
 }
 
-/// A declared contrast in terms of the method.
+/// The context and the actions of a declared contrast.
 pub(crate) struct ContrastParts {
     pub(crate) context: Context,
     pub(crate) prefer: Action,

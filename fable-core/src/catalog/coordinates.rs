@@ -1,20 +1,20 @@
-//! Sets of coordinates: the coordinates that feedback can change, or that a sub-dictionary retains.
+//! Sets of coordinates: those that feedback can move, and those that a sub-dictionary keeps.
 
 use super::{BlockSet, Catalog, Context, Feasible, MAX_DIMENSION};
 use crate::numbers::Bits;
 
 /// A bit set of coordinates, 1 KiB for any catalog.
 ///
-/// A coordinate i is *active* if phi(c_t, a)_i is nonzero for some feasible action of some round. Hard
-/// constraints leave other coordinates inactive in every round, and feedback never changes these. Their mean
-/// and variance stay constant unless the prior or onboarding statements correlate them with active
-/// coordinates.
+/// A coordinate i is *active* when phi(c_t, a)_i is nonzero for a feasible action of a round. Hard
+/// constraints can leave coordinates inactive in every round, and feedback never touches those. Their mean
+/// and variance stay, unless the prior or statements tie them to active coordinates.
 ///
-/// [`CoordinateSet::activate`] collects the active coordinates round by round.
-/// [`CoordinateSet::activate_in_any_context`] collects all coordinates that a feasible set could activate. A
-/// coordinate is one bit. A call costs one step per feasible action and block (and task).
+/// [`CoordinateSet::activate`] collects the active coordinates of rounds.
+/// [`CoordinateSet::activate_in_any_context`] has the coordinates that a feasible set can activate with any
+/// task and signals. One coordinate is one bit. A call costs one step per feasible action and block (and
+/// task).
 ///
-/// Corollary 1 for a user who has switched memory off: differences between memories cannot be learned.
+/// Corollary 1, with memory switched off: the difference of two memories cannot be learned.
 ///
 /// ```
 /// use fable_core::catalog::Part;
@@ -34,8 +34,9 @@ use crate::numbers::Bits;
 /// # Ok::<(), fable_core::catalog::FeasibleError>(())
 /// ```
 ///
-/// An active coordinate is necessary for learning, but not sufficient. A contrast can be learned exactly if
-/// it lies in the span of the feasible features. `analysis::Span` tests this condition (feature `analysis`).
+/// Active coordinates are necessary for learning a contrast, not sufficient. A contrast can be learned
+/// exactly when it lies in the span of the feasible features, which `analysis::Span` tests (feature
+/// `analysis`).
 pub type CoordinateSet = Bits<256>;
 
 const _: () = assert!(CoordinateSet::CAPACITY == MAX_DIMENSION);
@@ -51,16 +52,16 @@ impl CoordinateSet {
         set
     }
 
-    /// Adds the coordinates that some feasible action makes nonzero in this context.
+    /// Adds the coordinates that a feasible action makes nonzero in this context.
     ///
-    /// A learner with retained blocks learns only their coordinates; see [`of_blocks`](Self::of_blocks).
+    /// A learner with some retained blocks learns only their coordinates, see [`of_blocks`](Self::of_blocks).
     pub fn activate(&mut self, catalog: &Catalog<'_>, context: &Context, feasible: &Feasible) {
         for (coordinate, _) in feasible.set().iter().flat_map(|action| catalog.features(context, action)) {
             self.insert(coordinate);
         }
     }
 
-    /// Adds the coordinates that some feasible action makes nonzero in some context, with any task and any
+    /// Adds the coordinates that a feasible action makes nonzero in any context, with any task and any
     /// signals.
     pub fn activate_in_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) {
         let layout = catalog.layout();

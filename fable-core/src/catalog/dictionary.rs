@@ -1,8 +1,8 @@
 //! The dictionary of features: a list of blocks, each a product of components, the task and a signal
 //! (Appendix E).
 //!
-//! For a given context and action, at most one coordinate of a block is nonzero: 1, or the signal's value. A
-//! score is therefore a sum of few table entries, and an update is a sparse direction.
+//! For a given context and action at most one coordinate of a block is nonzero: 1, or a signal. So a score
+//! takes a few table entries per action, and an update has a sparse direction.
 
 /// One block of the dictionary.
 ///
@@ -70,34 +70,33 @@ impl Block {
         self
     }
 
-    /// Sets the block's nonzero entry to the signal instead of 1.
+    /// The nonzero entry of the block is the signal instead of 1.
     #[must_use]
     pub const fn scaled_by(mut self, signal: u8) -> Self {
         self.signal = Some(signal);
         self
     }
 
-    /// Removes the coordinate of the null value. Actions with the null value then have no feature in this
-    /// block.
+    /// No coordinate for null values. Actions with a null value have no feature in this block.
     #[must_use]
     pub const fn without_null(mut self) -> Self {
         self.without_null = true;
         self
     }
 
-    /// True if the component at this position is a factor.
+    /// True if the component at a position is a factor.
     #[must_use]
     pub const fn has(self, component: u8) -> bool {
         self.is_complete() || self.components & bit(component) != 0
     }
 
-    /// True if the block was made by [`complete`](Self::complete).
+    /// True if the block is [`complete`](Self::complete).
     #[must_use]
     pub const fn is_complete(self) -> bool {
         self.components == Self::COMPLETE
     }
 
-    /// True if each task has its own copy.
+    /// True if each task has a copy.
     #[must_use]
     pub const fn is_per_task(self) -> bool {
         self.per_task
@@ -121,13 +120,13 @@ impl Block {
     }
 }
 
-/// Bit of a component. Positions that no catalog can have share a bit that [`super::Catalog::try_new`]
+/// Bit of a component. Positions that no catalog has share the top bit, which [`super::Catalog::try_new`]
 /// refuses.
 const fn bit(component: u8) -> u16 {
     if component < 14 { 1 << component } else { 1 << 14 }
 }
 
-/// A block with its position in the layout: the start of its coordinates in a leaf or in the root.
+/// A block with its coordinates: their start inside a leaf or inside the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     /// Position in the definition.

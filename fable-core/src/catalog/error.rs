@@ -1,8 +1,8 @@
-//! Errors in a catalog.
+//! Faults in catalogs.
 
 use core::fmt;
 
-/// An error in a [`Definition`](super::Definition).
+/// A fault in a [`Definition`](super::Definition).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -23,7 +23,7 @@ pub enum CatalogError {
     TermCount,
     /// A dictionary of more than 8,192 coordinates.
     DimensionTooLarge,
-    /// An empty name, or a name with characters other than letters, digits, `_` and `-`.
+    /// An empty name, or a name with other characters than letters, digits, `_` and `-`.
     BadName,
     /// Two parts of the same kind with the same name.
     DuplicateName,
@@ -31,14 +31,13 @@ pub enum CatalogError {
     ReservedName,
     /// A component's null value is not one of its values.
     UnknownNull,
-    /// A block without components, with a repeated component, or with an unknown component.
+    /// A block with no component, with a component twice, or with a component that the catalog does not have.
     BlockComponents,
     /// A block scaled by a signal that the catalog does not have.
     BlockSignal,
     /// A block per task in a catalog without tasks.
     BlockTask,
-    /// A block without the null value although no factor has a null value, or although no value would be
-    /// left.
+    /// A block without null values in which no factor has a null value, or no value is left.
     BlockNull,
     /// Two equal blocks.
     DuplicateBlock,
@@ -54,8 +53,8 @@ pub enum CatalogError {
     TermValues,
     /// More than 64 contrasts.
     ContrastCount,
-    /// A contrast whose reference context has an unknown task, or does not have each signal of the catalog
-    /// from 0 to 1.
+    /// A contrast with an unknown task in its reference context, or not one signal from 0 to 1 per signal of
+    /// the catalog.
     ContrastContext,
     /// A contrast whose two actions are not complete, or do not differ in exactly one component.
     ContrastActions,
@@ -63,16 +62,16 @@ pub enum CatalogError {
     RuleCount,
     /// A rule whose condition names an unknown signal or task.
     RuleCondition,
-    /// A rule without values, with an unknown value, or with a component or value twice.
+    /// A rule about no value, an unknown value, or a component or value twice.
     RuleValues,
-    /// A rule that leaves no action together with the rules that hold in every context.
+    /// A rule that leaves no action in its contexts, together with the rules of all contexts.
     RuleLeavesNothing,
     /// A rule in a build without the feature `rules`.
     RuleUnenforced,
 }
 
 impl CatalogError {
-    /// The error as a sentence, which the compiler prints for a constant catalog.
+    /// The fault as a sentence. For a constant catalog the compiler prints it.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {

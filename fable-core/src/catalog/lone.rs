@@ -1,18 +1,16 @@
-//! Parts that only one of two catalogs has. A caller can check these parts before a migration adds or removes
-//! them.
+//! Parts of one of two catalogs alone, by name: the parts that a migration removes and adds.
 
 use super::matching::{Matching, RenameKind};
 use core::fmt;
 
-/// A part of a catalog that the other catalog does not have.
-///
-/// `Display` writes `component=value`, `task=name`, or the kind and the name.
+/// A part of a catalog that the other catalog does not have. It is written as `component=value`, `task=name`,
+/// or kind and name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct LonePart<'a> {
-    /// Kind of the part.
+    /// Its kind.
     pub kind: RenameKind,
-    /// Component of a value; `None` for other kinds.
+    /// The component, if the part is a value.
     pub component: Option<&'a str>,
     /// Name of the part.
     pub name: &'a str,
@@ -32,10 +30,8 @@ impl fmt::Display for LonePart<'_> {
 }
 
 impl<'m> Matching<'m> {
-    /// The parts that only this side has.
-    ///
-    /// A missing component is listed without its values. A contrast is also listed if it differs on the other
-    /// side.
+    /// The parts of this side alone. A component without any value on the other side is one part. A contrast
+    /// counts if its actions or context differ on the other side.
     pub(crate) fn lone(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m> {
         let (own, definition) = (*self, self.definition());
         let part = |kind, name| LonePart { kind, component: None, name };

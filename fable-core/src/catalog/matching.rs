@@ -1,24 +1,24 @@
-//! Matches the parts of two catalogs by name, or by a [`Rename`].
+//! Matching parts of two catalogs: by name, or by a [`Rename`].
 //!
-//! Two coordinates match if their task, signal and values match. Blocks therefore need no names and can be in
-//! any order, and a component can get new values at any position. Parts are looked up on demand, which takes
-//! no memory and a few comparisons of names.
+//! A coordinate has no name: it is a block with a task, a signal and values, and is the same where all of
+//! them are. So blocks need no names and any order will do, and a component can get values in the middle.
+//! Nothing is stored here. Looking a part up takes no memory and a few comparisons of names.
 
 use super::{Action, ActionSet, Catalog, Context, Definition, MAX_COMPONENTS, MAX_SIGNALS, Placed, Values};
 
-/// A part that has the name `from` in the old catalog and `to` in the new catalog.
+/// A part with another name in the new catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Rename<'a> {
-    /// Kind of the part.
+    /// Its kind.
     pub kind: RenameKind,
-    /// Name in the old catalog; for a value `component=value`, both in old names.
+    /// Its name in the old catalog. For a value this is `component=value`, both with old names.
     pub from: &'a str,
-    /// Name in the new catalog; for a value `component=value`, both in new names.
+    /// Its name in the new catalog. For a value this is `component=value`, both with new names.
     pub to: &'a str,
 }
 
-/// Kind of a part that can be renamed.
+/// The kinds of parts that can be renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum RenameKind {
@@ -65,7 +65,7 @@ impl<'a> Rename<'a> {
         Self { kind: RenameKind::Contrast, from, to }
     }
 
-    /// True if both names exist. The components of a renamed value must match too.
+    /// True if both names exist, and a value stays in its component.
     fn is_known(&self, old: &Matching<'_>) -> bool {
         let (from, to) = (old.from.definition(), old.to.definition());
         match self.kind {
@@ -92,27 +92,24 @@ impl<'a> Rename<'a> {
     }
 }
 
-/// Splits a name `component=value`.
+/// The component and the value of a name `component=value`.
 fn split(name: &str) -> Option<(&str, &str)> {
     let at = name.bytes().position(|byte| byte == b'=')?;
     Some((name.get(..at)?, name.get(at + 1..)?))
 }
 
-/// Maps parts of one catalog to parts of another.
+/// A direction between two catalogs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matching<'m> {
     from: &'m Catalog<'m>,
     to: &'m Catalog<'m>,
     renames: &'m [Rename<'m>],
-    /// True for the direction from the new catalog to the old catalog.
+    /// True for the direction from the new catalog to the old one.
     back: bool,
 }
 
 impl<'m> Matching<'m> {
-    /// The maps from the old catalog to the new catalog and back.
-    ///
-    /// # Errors
-    /// Index of the first rename that repeats a name or has an unknown name.
+    /// The matchings from the old catalog to the new one and back, or the index of the first wrong rename.
     pub(crate) fn both(
         old: &'m Catalog<'m>,
         new: &'m Catalog<'m>,
@@ -142,7 +139,7 @@ impl<'m> Matching<'m> {
         self.renames.iter().filter(move |rename| rename.kind == kind).map(pair)
     }
 
-    /// Name of a part on the other side; `None` if another part has this name there.
+    /// The name of a part on the other side; `None` if another part has its name there.
     fn name(&self, kind: RenameKind, name: &'m str) -> Option<&'m str> {
         match self.renamed(kind).find(|(from, _)| *from == name) {
             Some((_, to)) => Some(to),
@@ -151,14 +148,14 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The matching component.
+    /// The component on the other side.
     #[inline(never)]
     pub(crate) fn component(&self, component: usize) -> Option<usize> {
         let own = self.from.definition().components.get(component)?;
         self.to.component(self.name(RenameKind::Component, own.name)?)
     }
 
-    /// The matching value of the matching component.
+    /// The value on the other side.
     #[inline(never)]
     pub(crate) fn value(&self, component: usize, value: u8) -> Option<u8> {
         let other = self.component(component)?;
@@ -174,19 +171,19 @@ impl<'m> Matching<'m> {
         self.to.value(other, name)
     }
 
-    /// The matching task.
+    /// The task on the other side.
     pub(crate) fn task(&self, task: usize) -> Option<usize> {
         let name = self.name(RenameKind::Task, self.from.definition().tasks.get(task)?)?;
         self.to.definition().tasks.iter().position(|task| *task == name)
     }
 
-    /// The matching signal.
+    /// The signal on the other side.
     pub(crate) fn signal(&self, signal: usize) -> Option<usize> {
         let name = self.name(RenameKind::Signal, self.from.definition().signals.get(signal)?)?;
         self.to.definition().signals.iter().position(|signal| *signal == name)
     }
 
-    /// The declared contrast with the matching name, if its context and its two actions match too.
+    /// The declared contrast on the other side with the same name, values and context.
     #[inline(never)]
     pub(crate) fn contrast(&self, contrast: usize) -> Option<usize> {
         let own = self.from.contrasts().get(contrast)?;
@@ -196,7 +193,7 @@ impl<'m> Matching<'m> {
         {
             return None;
         }
-        // A signal of only one catalog must not restrict the contrast.
+        // A signal of one catalog alone must not restrict the contexts of the contrast.
         let same_signal = |(signal, level): (usize, &f32)| match self.signal(signal) {
             Some(there) => other.signals.get(there) == Some(level),
             None => *level <= 0.5,
@@ -216,7 +213,7 @@ impl<'m> Matching<'m> {
             .then_some(index)
     }
 
-    /// Index of the matching coordinate in its leaf or in the root.
+    /// The coordinate on the other side, by its index in a leaf or in the root.
     #[inline(never)]
     pub(crate) fn place(&self, per_task: bool, inside: usize) -> Option<usize> {
         let (block, values) = self.from.coordinate_parts(per_task, inside)?;
@@ -245,7 +242,8 @@ impl<'m> Matching<'m> {
         values.all(|(component, value)| self.value(component, *value).is_some())
     }
 
-    /// The matching action. Components that only the other side has take their null value.
+    /// The action on the other side: its values, and the null values of components that this side does not
+    /// have.
     #[inline(never)]
     pub(crate) fn action(&self, action: Action) -> Option<Action> {
         let values = self.from.values(action)?;
@@ -259,9 +257,9 @@ impl<'m> Matching<'m> {
         self.to.action(&there)
     }
 
-    /// The allowed actions of this side, the new catalog, from a set of the other side, the old catalog.
-    ///
-    /// No action that was forbidden becomes allowed. See [`Migration`](crate::migrate::Migration).
+    /// The actions of this side, the new one, that a set of the other side, the old one, permits: see
+    /// [`Migration`](crate::migrate::Migration). A set that forbids nothing stays so, and a forbidden action
+    /// stays forbidden.
     #[inline(never)]
     pub(crate) fn allowed(&self, set: &ActionSet) -> ActionSet {
         let (from, to) = (self.from, self.to);
@@ -269,7 +267,7 @@ impl<'m> Matching<'m> {
         for component in 0..from.definition().components.len() {
             kept |= self.component(component).map_or(0, |old| 1 << old);
         }
-        // Values of removed components that no allowed action had do not forbid the rest of an action.
+        // Removed values that were feasible with no action do not forbid the others.
         let same_rest = |one: &[u8], other: &[u8]| {
             one.iter()
                 .zip(other)
@@ -294,7 +292,7 @@ impl<'m> Matching<'m> {
         allowed
     }
 
-    /// True if no action of a set on the other side has all values of this action that the other side has.
+    /// True if no action of a set on the other side has all common values of an action of this side.
     fn agrees_with_none(&self, action: Action, set: &ActionSet) -> bool {
         let components = self.to.definition().components;
         let (mut there, mut known) = ([0; MAX_COMPONENTS], 0_u32);
@@ -310,7 +308,7 @@ impl<'m> Matching<'m> {
             if self.to.action(there).is_some_and(|action| set.contains(action)) {
                 return false;
             }
-            // The next combination of values of the components that only the other side has.
+            // The next values of the components that this side does not have.
             let open = there
                 .iter_mut()
                 .zip(components)
@@ -326,7 +324,8 @@ impl<'m> Matching<'m> {
         }
     }
 
-    /// The matching context. Signals that only the other side has are 0, so their coordinates learn nothing.
+    /// The context on the other side: its task and signals. A signal that this side does not have is 0, so
+    /// nothing is learned about it.
     #[inline(never)]
     pub(crate) fn context(&self, context: &Context) -> Option<Context> {
         let task = match context.task() {

@@ -1,8 +1,8 @@
-//! Canonical names of coordinates and actions, and look-up by name.
+//! Canonical names of coordinates and actions: writing and looking up.
 //!
 //! A coordinate's name joins its factors with `*`: the task or signal first, then the components in catalog
-//! order. An action is named like the coordinate of a complete-action block. Look-up compares a name with the
-//! output of the writer, so both directions agree. Look-up takes time linear in the catalog and no memory.
+//! order. An action is named like the coordinate of a complete-action block. Looking a name up compares it
+//! with the written names, so both directions agree. It takes time linear in the catalog and no memory.
 
 use super::{Action, Catalog, Placed, Values};
 use core::fmt::{self, Write};
@@ -85,9 +85,9 @@ impl Catalog<'_> {
         Some(CoordinateName { catalog: self, block, task: task.unwrap_or(0), values })
     }
 
-    /// Block and values of the coordinate at index `inside` of a leaf or of the root. Values of other
+    /// The block at an index in a leaf or in the root, and the values of its coordinate. Values of other
     /// components are 0.
-    pub(crate) fn coordinate_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
+    pub(crate) fn place_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
         let block = *self.single_blocks().iter().chain(self.product_blocks()).find(|block| {
             let start = usize::from(block.offset);
             block.per_task == per_task && (start..start + usize::from(block.size)).contains(&inside)

@@ -1,9 +1,9 @@
-//! Stated preferences as finite-precision evidence in the learner's coordinates (Equations 2-3).
+//! Stated preferences as finite-precision evidence in the learner's coordinates (Equations 2 and 3).
 //!
 //! A [`Statement`] is a pseudo-observation (v, u, kappa): a sparse direction, a signed response and a
-//! precision. "Prefer A over B" is +1 on A's coordinate and -1 on B's. The coordinate is the main effect, or
-//! with [`When`] the interaction with a task or signal. Two components name their pair coordinate. Later
-//! rewards can revise a statement.
+//! precision. "Prefer A over B" is +1 on A's coordinate and -1 on B's. These are main effects, or with
+//! [`When`] interactions with a task or signal. Two named components mean their pair coordinate. Rewards can
+//! revise all of it.
 //!
 //! ```
 //! use fable_core::catalog::agent::{AGENT, STYLE, Style};
@@ -30,7 +30,8 @@ pub const MAX_DIRECTION: usize = 24;
 
 /// A sparse direction: coordinates of the root and of at most one task.
 ///
-/// Two lists save memory in every event: a pair of `f64` and `u16` would be padded to 16 bytes.
+/// Two lists take less memory than a list of pairs, which would be padded to 16 bytes each. Every event has
+/// space for a direction.
 #[derive(Clone, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Direction {
@@ -46,20 +47,20 @@ pub struct Statement {
     pub direction: Direction,
     /// u in [-1, 1]
     pub response: f64,
-    /// kappa; 0 means that the statement is skipped
+    /// kappa; a statement with 0 is skipped.
     pub precision: f64,
 }
 
-/// The contexts of a stated preference.
+/// The contexts in which a stated preference holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum When {
-    /// Every context: the coordinates of the components alone.
+    /// All contexts: the coordinates of the components alone.
     #[default]
     Always,
-    /// One task: only the interactions with the task.
+    /// One task: its interaction coordinates alone.
     Task(usize),
-    /// In proportion to a signal: only the interactions with the signal.
+    /// A signal, proportionally: its interaction coordinates alone.
     Signal(usize),
 }
 
@@ -82,7 +83,7 @@ impl Direction {
         Ok(direction)
     }
 
-    /// Adds an entry without checks; `None` if the direction is full.
+    /// Adds an unchecked entry; `None` if the direction is full.
     #[inline]
     pub(crate) fn push(&mut self, coordinate: u16, coefficient: f64) -> Option<()> {
         self.coordinates.push(coordinate).ok()?;
@@ -102,7 +103,7 @@ impl Direction {
         Self::new(catalog, found)
     }
 
-    /// The direction of "prefer `prefer` to `over`": +1 and -1 on their coordinates. `over` may be empty.
+    /// "Prefer these values over others": +1 and -1 on their coordinates. `over` may be empty.
     ///
     /// Each side lists (component, value) and means the coordinate of exactly these components.
     ///
@@ -135,7 +136,7 @@ impl Direction {
         self.coordinates.iter().copied().zip(self.coefficients.iter().copied())
     }
 
-    /// Checks that the direction fits this catalog. A direction of another catalog may not fit.
+    /// Checks that the direction fits a catalog.
     #[inline]
     pub(crate) fn check(&self, catalog: &Catalog<'_>) -> Result<(), OnboardingError> {
         if self.coordinates.is_empty() {
@@ -204,7 +205,7 @@ fn coordinate_of(catalog: &Catalog<'_>, side: &[(u8, u8)], when: When) -> Result
     }
 }
 
-/// An error in a stated preference.
+/// A fault in a stated preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

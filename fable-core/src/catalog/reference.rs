@@ -1,12 +1,12 @@
-//! The reference: a default score made of terms (Appendix F) and the costs of the values.
+//! The reference score: a default score made of terms (Appendix F), minus the weighted costs of values.
 //!
-//! b(c, a) is a sum of terms. A term adds its weight if its condition holds in the context and the action
-//! uses any of the term's values. The cost of an action is the sum of its values' costs. The baseline is b -
-//! lambda cost.
+//! b(c, a) is a sum of terms. A term adds its weight if its condition holds for the context and the action
+//! has any of its values. The cost of an action is the sum of its values' costs. The baseline is b - lambda
+//! cost.
 
 use super::{Context, Part};
 
-/// The condition of a term or rule.
+/// The condition of a term or a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -21,12 +21,12 @@ pub enum Condition<'a> {
     AtMost(u8, f32),
     /// The signal is strictly below the threshold.
     Below(u8, f32),
-    /// The task is one of these.
+    /// The task is in the list.
     Tasks(&'a [u8]),
 }
 
 impl Condition<'_> {
-    /// True if the condition holds in `context`; false if the context lacks the signal.
+    /// True if the condition holds in `context`. A condition on a signal that the context lacks is false.
     #[must_use]
     #[inline(never)]
     pub fn holds(&self, context: &Context) -> bool {
@@ -59,7 +59,7 @@ pub struct Term<'a> {
     pub weight: f64,
     /// The contexts of the term.
     pub when: Condition<'a>,
-    /// The values of the term. An action needs only one of them, in any of the components.
+    /// The values of the term. An action needs one of them, in any of the components.
     pub applies: &'a [Part<'a>],
 }
 
@@ -70,7 +70,7 @@ impl<'a> Term<'a> {
         Self { weight, when, applies }
     }
 
-    /// True if the term applies to an action with these values.
+    /// True if an action has any of the term's values.
     #[inline]
     pub(crate) fn meets(&self, values: &[u8]) -> bool {
         self.applies

@@ -1,8 +1,8 @@
 //! `rubric`: the Math500 catalog, three criteria with levels 1, 3 and 5: 27 actions, main effects only, d =
 //! 9.
 //!
-//! The study estimates the default score per problem, so the caller supplies a score for each round. A level
-//! costs 0.1, 0.3 or 0.5, and an action costs the mean of its levels.
+//! The default score of this study is estimated per problem, and supplied by the caller in each round. A
+//! level costs 0.1, 0.3 or 0.5. The cost of an action is the mean of its levels' costs.
 //!
 //! ```
 //! use fable_core::catalog::rubric::{self, Level, RUBRIC};

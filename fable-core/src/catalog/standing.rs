@@ -1,12 +1,9 @@
 //! Standing rules: hard constraints with the contexts in which they hold.
 //!
-//! A catalog declares rules in [`Definition::rules`](super::Definition::rules), for example mandatory
-//! confirmation above a risk, or values that exclude each other. A user has own rules
-//! ([`UserRule`](crate::preference::UserRule)).
-//!
-//! Both are enforced at the start of a decision, before exploration. The feasible set is the request's set
-//! without all actions that a rule of the context removes. Scores, probes and records use only this set, so
-//! adapters need no code.
+//! A catalog declares rules ([`Definition::rules`](super::Definition::rules)): mandatory confirmation above a
+//! risk, incompatible values. A user has rules of their own ([`UserRule`](crate::preference::UserRule)). Both
+//! are enforced when a decision begins, before anything is drawn. Only actions in the request's set that all
+//! rules of the context leave are compared, probed, played and recorded. Adapters enforce nothing.
 //!
 //! ```
 //! use fable_core::catalog::{Block, Catalog, Component, Condition, Definition, Part, Value};
@@ -45,9 +42,9 @@ pub const SIGNAL_HIGH: f32 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct StandingRule<'a> {
-    /// The forbidden or required values.
+    /// The rule.
     pub rule: Rule<'a>,
-    /// The contexts of the rule.
+    /// The contexts.
     pub when: Condition<'a>,
 }
 
@@ -65,10 +62,9 @@ impl<'a> Rule<'a> {
     }
 }
 
-/// The first standing rule that removes an action in a context; `None` if no rule removes the action.
+/// The first standing rule that removes an action in a context; `None` if no rule does.
 ///
-/// If the context has `only` rules and the action matches none of them, the result is the first of these
-/// rules.
+/// For an action that matches no `only` rule of the context this is the first of them.
 #[must_use]
 pub fn stopped_by<'r>(
     catalog: &Catalog<'_>,
@@ -100,7 +96,7 @@ impl<'a> Catalog<'a> {
         else {
             return false;
         };
-        // Equivalent to `removed`, in one pass.
+        // The rule of `removed`, in one pass.
         let (mut lists, mut listed) = (false, false);
         for StandingRule { rule, when } in self.rules() {
             if when.holds(context) {

@@ -1,8 +1,8 @@
-//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, mains and pairs, d =
-//! 29.
+//! `tau2`: the customer-service catalog of the tau2-bench study, 2 x 3 x 3 = 18 actions, main effects and
+//! pairs, d = 29.
 //!
-//! `tau2` has no tasks and no signals, and runs on a Cortex-M0 with 16 KB of RAM. The paper does not print
-//! the costs of this study. The costs here are chosen on the scale of Appendix F.
+//! Without tasks and signals it runs on a Cortex-M0 with 16 KB of RAM. The paper does not print the costs of
+//! this study. The costs here are on the scale of Appendix F.
 //!
 //! ```
 //! use fable_core::catalog::tau2::{self, Memory, Style, TAU2, Tool};
@@ -23,7 +23,7 @@ crate::component! {
 }
 
 crate::component! {
-    /// The way to verify facts.
+    /// The way in which the assistant verifies facts.
     pub enum Tool: "tool" {
         Standard = "standard", 0.0, "Use the tools as you usually would.";
         Verify = "verify", 0.08, "Verify facts with a tool before you act on them.";

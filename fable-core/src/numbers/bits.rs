@@ -1,6 +1,6 @@
-//! A bit set for actions, blocks and coordinates: all are positions below a fixed bound.
+//! The bit set of this crate. Actions, blocks and coordinates are all positions below a fixed bound.
 
-/// A set of positions below 32 `W`. Wrapper types give positions their meaning.
+/// A set of positions below 32 `W`. A type around it gives the positions a meaning.
 #[derive(Clone, Copy, Debug, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Bits<const W: usize>([u32; W]);
@@ -40,7 +40,7 @@ impl<const W: usize> Bits<W> {
         &mut self.0
     }
 
-    /// Copies another set into this one, word by word.
+    /// Copies another set word by word.
     pub(crate) fn copy(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word = *other;
@@ -62,14 +62,14 @@ impl<const W: usize> Bits<W> {
         set
     }
 
-    /// True if the set has this position.
+    /// True if a position is in the set.
     #[must_use]
     #[inline]
     pub fn contains(&self, position: usize) -> bool {
         self.0.get(position / 32).is_some_and(|word| word >> (position % 32) & 1 == 1)
     }
 
-    /// Adds a position. Positions past the end are ignored.
+    /// Adds a position. A position past the end is ignored.
     #[inline]
     pub fn insert(&mut self, position: usize) {
         if let Some(word) = self.0.get_mut(position / 32) {
@@ -92,7 +92,7 @@ impl<const W: usize> Bits<W> {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// True if the set has no position.
+    /// True if the set is empty.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -106,7 +106,7 @@ impl<const W: usize> Bits<W> {
         self.0.iter().zip(&other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 
-    /// True if every position of this set is less than `count`.
+    /// True if every position of this set is among the first `count`.
     #[inline]
     pub(crate) fn is_below(&self, count: usize) -> bool {
         let mut words = self.0.iter().skip(count / 32);

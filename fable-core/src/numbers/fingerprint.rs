@@ -1,11 +1,9 @@
-//! 64-bit fingerprints of everything that gives stored numbers their meaning.
+//! A 64-bit fingerprint of everything that gives a stored number its meaning: a catalog's shape in one half,
+//! settings and prior in the other.
 //!
-//! The upper half of a policy's fingerprint is the catalog's shape. The lower half covers settings and prior.
-//!
-//! The hash is FNV-1a over a canonical byte string. Texts have their length in front, lists their count;
-//! numbers are little-endian. All functions are `const`, so a catalog's fingerprint is a build-time constant
-//! and costs a device nothing. Fingerprints detect mistakes such as another catalog or other settings. They
-//! are no defence against forgery.
+//! FNV-1a over a canonical byte string: texts and lists with their lengths in front, numbers little-endian.
+//! All of it is `const fn`, so a catalog's fingerprint is a constant of the build. It detects another catalog
+//! or other settings. It is no defence against forgery.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, TAU2};
@@ -15,8 +13,8 @@
 
 /// Revision of the arithmetic: the order of the operations, the sampler and the key derivation.
 ///
-/// Two builds with the same revision and the same `libm` give the same bits. Every fingerprint includes the
-/// revision, so a state from another revision is refused.
+/// Two builds with the same revision and the same `libm` give the same bits. It is part of every fingerprint:
+/// a state of another arithmetic is refused instead of continued with slightly different decisions.
 pub const NUMERIC_REVISION: u32 = 1;
 
 /// Streaming FNV-1a, 64 bits.
@@ -32,7 +30,7 @@ impl Fingerprint {
         self.0
     }
 
-    #[inline(never)] // a product of 64 bits for each byte, unrolled at every use
+    #[inline(never)] // inlined, a 64-bit product per byte would be unrolled at every use
     pub(crate) const fn bytes(mut self, mut bytes: &[u8]) -> Self {
         while let [first, rest @ ..] = bytes {
             self.0 = (self.0 ^ *first as u64).wrapping_mul(0x0000_0100_0000_01b3);
@@ -49,7 +47,7 @@ impl Fingerprint {
         self.u64((value + 0.0).to_bits()) // -0 is 0
     }
 
-    /// Folds 64 bits into the lower 32. The two halves of a fingerprint can then be compared separately.
+    /// One half of a fingerprint, so that differences can be told by halves.
     pub(crate) const fn half(value: u64) -> u64 {
         (value ^ value >> 32) & 0xffff_ffff
     }
@@ -59,7 +57,7 @@ impl Fingerprint {
     }
 }
 
-/// The 64-bit hash that identifies a user in keys and decision ids.
+/// The 64-bit hash of a user's name, for keys and decision ids.
 ///
 /// ```
 /// assert_eq!(fable_core::user_hash("ana"), fable_core::user_hash("ana"));

@@ -1,31 +1,29 @@
-//! Rows of L^-1, several at once. They give the variances of many actions.
+//! Rows of L^-1, several at once. The variances of many actions are computed from them.
 //!
 //! With w_j the row j, v.Sigma.v = sum over j of E_j (w_j.v)^2. Row j solves L^T w = e_j backwards from j,
-//! and is zero after j.
+//! and is zero after it.
 //!
-//! [`ROWS`] rows are computed side by side and independently. Their number changes speed and memory, and not
-//! one bit. Sums run from the far end to the near end, so each begins with the row's own entry, 1. Entries of
-//! other rows after that do not matter. Columns are processed in groups of four, which start at multiples of
-//! four.
+//! [`ROWS`] rows are computed side by side. Their number changes speed and memory, and not one bit: sums go
+//! from the far end to the near one, so they begin with the row's own entry, 1. Columns go through in groups
+//! of four, which start at multiples of four.
 
 use super::Number;
 use super::lanes::Lanes;
 
-/// Rows that are computed side by side: one with software floating point, where more would only take memory.
+/// Rows that are computed side by side. With software arithmetic several rows would only take memory.
 pub(crate) const ROWS: usize = if cfg!(fable_softfloat) { 1 } else { 8 };
 
 /// One entry each of [`ROWS`] rows.
 pub(crate) type Entries<T> = [T; ROWS];
 
-/// A column of a segment whose first one has `length` entries.
+/// A column of a segment. The first column has `length` entries.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn column<T>(columns: &[T], length: usize, index: usize) -> &[T] {
     let start = index * length - index * index.saturating_sub(1) / 2;
     columns.get(start..start + length - index).unwrap_or(&[])
 }
 
-/// Initial right-hand sides of one row, whose own entry is 1: minus the entry in `row` of each column before,
-/// else zero.
+/// Writes the right-hand sides of one row: its own entry, 1, times the columns before it.
 pub(crate) fn begin_row<T: Number>(columns: &[T], length: usize, row: usize, x: &mut [Entries<T>]) {
     for (index, x) in x.iter_mut().enumerate() {
         let entry = row.checked_sub(index + 1).and_then(|below| column(columns, length, index).get(below));
@@ -33,11 +31,9 @@ pub(crate) fn begin_row<T: Number>(columns: &[T], length: usize, row: usize, x: 
     }
 }
 
-/// Back-solve of rows over one segment.
-///
-/// The first `unknown` entries of `x` hold the right-hand sides and become the rows' entries. The other
-/// entries are solved already. The first column has `length` entries, each later column one less. Entries
-/// past the end of `x` are zero.
+/// Back-solve of rows over one segment. The first `unknown` entries of `x` hold right-hand sides and become
+/// entries of the rows. The others are solved. The first column has `length` entries, each later one one
+/// less. Entries past the end of `x` are zero.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn back_rows<T: Number, V: Lanes<T, ROWS>>(
     v: V,
@@ -104,7 +100,7 @@ fn sums<T: Number, V: Lanes<T, ROWS>>(
     s
 }
 
-/// True if the entries are zero and floating point is software: adding them would waste time.
+/// True if there is nothing to add. With software arithmetic the check saves time.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn is_nothing<T: Number>(entry: &Entries<T>) -> bool {
     ROWS == 1 && entry.iter().all(|entry| entry.bits() == 0)

@@ -1,8 +1,7 @@
-//! Elementwise arithmetic on several numbers at once: vector registers if the processor has them, else plain
-//! arithmetic.
+//! Arithmetic of several numbers at once: a vector where the processor has one, plain arithmetic elsewhere.
 //!
-//! The width of the registers changes speed and not one bit. Lanes do not mix and no operation is fused.
-//! [`Plain`] and [`Avx2`] do the same operations in the same order.
+//! The width of registers changes speed and not one bit. Lanes do not mix, nothing is fused, and [`Plain`]
+//! and [`Avx2`] do the same operations.
 
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 pub(crate) use fearless_simd::Avx2;
@@ -25,7 +24,7 @@ pub(crate) trait Lanes<T, const N: usize>: Copy {
     }
 }
 
-/// The instructions that the target is known to have at compile time.
+/// The registers that the target is known to have at compile time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plain;
 
@@ -83,7 +82,7 @@ lanes! { f32 4 f32x4 f32 8 f32x8 f64 4 f64x4 f64 8 f64x8 }
 
 macro_rules! single {
     ($($scalar:ident)*) => {$(
-        /// One number at a time.
+        /// Arithmetic of one number at a time.
         impl Lanes<$scalar, 1> for Plain {
             type Vector = $scalar;
 
@@ -111,8 +110,7 @@ single! { f32 f64 }
 
 /// Runs an expression with the widest registers that the processor has: `widest!(v => f(v, x))`.
 ///
-/// Functions that the expression calls must be `#[inline(always)]`, or they are compiled without these
-/// registers.
+/// Functions in the expression are compiled for these registers only if they are `#[inline(always)]`.
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 macro_rules! widest {
     ($v:ident => $call:expr) => {

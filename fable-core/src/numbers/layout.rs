@@ -1,8 +1,7 @@
 //! The shape of the posterior: one leaf per task in front of a shared root.
 //!
-//! One observation has coordinates of at most one task. In this order, factorization causes no fill-in
-//! between two leaves. The precision matrix and its factor therefore both stay block arrowhead matrices,
-//! exactly.
+//! Coordinates of different tasks never occur in one observation. In this order no fill-in ever appears
+//! between two leaves: precision matrix and factor keep the shape of an arrow, exactly.
 //!
 //! ```text
 //!   leaf 0  [ x               ]        packed storage, d = leaves * leaf + root
@@ -93,7 +92,7 @@ impl Layout {
         self.leaf as usize + self.root as usize + 1
     }
 
-    /// First index of the active part: 0 with a task, `leaf` without.
+    /// Start of the active part: without a task the leaf is skipped.
     pub(crate) const fn active_start(&self, leaf: Option<usize>) -> usize {
         if leaf.is_some() { 0 } else { self.leaf as usize }
     }
@@ -110,7 +109,7 @@ impl Layout {
         root * (root + 1) / 2
     }
 
-    /// The coordinate at index `inside` of the leaf of `task`.
+    /// The coordinate at an index inside the leaf of `task`.
     #[must_use]
     pub const fn leaf_coordinate(&self, task: usize, inside: usize) -> Option<usize> {
         if task < self.leaves as usize && inside < self.leaf as usize {
@@ -120,12 +119,12 @@ impl Layout {
         }
     }
 
-    /// The coordinate at index `inside` of the root.
+    /// The coordinate at an index inside the root.
     pub(crate) const fn root_coordinate(&self, inside: usize) -> usize {
         self.leaves as usize * self.leaf as usize + inside
     }
 
-    /// Index of each column's last number in the packed factor: the entries of the information row.
+    /// Index of the last number of each column in the packed factor: the entries of the information row.
     pub(crate) fn column_ends(self) -> impl Iterator<Item = usize> {
         let mut end = self.dimension();
         (0..self.dimension()).map(move |coordinate| {
@@ -138,7 +137,8 @@ impl Layout {
         })
     }
 
-    /// Task of a coordinate in a leaf, `None` in the root, and its index there; `None` past the dimension.
+    /// The task of a coordinate, if it is in a leaf, and its index inside the leaf or the root; `None` past
+    /// the dimension.
     #[must_use]
     pub const fn locate(&self, coordinate: usize) -> Option<(Option<usize>, usize)> {
         let start = self.root_coordinate(0);
@@ -164,7 +164,7 @@ impl Layout {
     }
 }
 
-/// Consecutive columns: their 1/D and their packed entries. Without a task the leaf's segment is empty.
+/// A range of columns: their 1/D and their packed entries. Without a task the range of the leaf is empty.
 #[derive(Debug)]
 pub(crate) struct Segment<S> {
     pub(crate) inverse: S,
@@ -172,7 +172,7 @@ pub(crate) struct Segment<S> {
 }
 
 impl Layout {
-    /// Ranges in packed storage: leaf E, root E, leaf columns, root columns.
+    /// Ranges of a leaf and of the root: leaf E, root E, leaf columns, root columns.
     const fn ranges(&self, leaf: Option<usize>) -> [Range<usize>; 4] {
         let (root, columns) = (self.root_coordinate(0), self.dimension());
         let root_columns = columns + self.leaves as usize * self.leaf_columns();

@@ -1,11 +1,11 @@
-//! The hot loops, as functions of this crate for each scalar.
+//! The loops that take most of the time, as functions of this crate for each scalar.
 //!
-//! Generic code is compiled in the crate that uses it, with that crate's settings. These functions are
-//! compiled here. Firmware optimized for size can therefore optimize this crate for speed, at the cost of a
-//! few kilobytes.
+//! Generic code is compiled in the crate that uses it, with the settings of that crate. These loops are
+//! compiled here. So firmware that is optimized for size can have this crate optimized for speed, for a few
+//! kilobytes.
 //!
-//! With the feature `dispatch`, x86-64 has each function twice and the processor selects one. Both give the
-//! same bits.
+//! With the feature `dispatch` each loop exists twice on x86-64, and the processor decides which one runs.
+//! Both give the same bits.
 
 use super::inverse::{self, Entries};
 use super::kernel;
@@ -13,7 +13,7 @@ use super::lanes::widest;
 use super::normal::Stream;
 use super::number::Number;
 
-/// The loops that take most of a posterior's time.
+/// The loops of a posterior.
 pub trait Loops: Sized {
     /// [`kernel::sweep`]
     fn sweep<'w>(
@@ -114,8 +114,8 @@ mod tests {
     use super::super::lanes::{Lanes, Plain};
     use super::*;
 
-    /// A factor of `n` columns with the information row, 1/D, and a vector along them, from a linear
-    /// congruence. In the first half of the vector, every third entry is zero.
+    /// A factor of `n` columns and the information row, 1/D, and a vector along them, from a linear
+    /// congruence. Every third entry in the first half of the vector is zero.
     fn factor<T: Number>(n: usize) -> Case<T> {
         let mut state = 1_u32;
         let mut next = move || {
@@ -138,7 +138,7 @@ mod tests {
         numbers.iter().map(|number| number.bits()).collect()
     }
 
-    /// Compares the selected loops, AVX2 if the processor has it, with the plain loops.
+    /// The chosen loops, and the loops for AVX2 if the processor has it, against the plain loops.
     fn same_bits<T: Number>()
     where
         Plain: Vectors<T> + Lanes<T, ROWS>,
@@ -190,7 +190,7 @@ mod tests {
         same_bits::<f64>();
     }
 
-    /// The recurrence, one column at a time: w -= p l, l += b w.
+    /// One column at a time, as in the recurrence: w -= p l, l += b w.
     #[test]
     fn columns_go_through_one_after_the_other() {
         for n in [1, 2, 3, 4, 5, 7, 8, 12, 17, 64, 146] {
@@ -222,10 +222,8 @@ mod tests {
         }
     }
 
-    /// The order of devices, pair after pair.
-    ///
-    /// A column's sum starts with eight lanes of whole chunks from the far end, added up in a tree. The
-    /// remaining rows follow. The entry solved in the same pair comes last.
+    /// Pair after pair, as on devices. A column's sum is eight lanes of whole chunks from the far end, added
+    /// up halving, then the remaining rows. The row of the same pair comes last.
     #[test]
     fn solves_go_through_pair_after_pair() {
         fn sum(column: &[f32], x: &[f32]) -> f32 {
@@ -243,7 +241,7 @@ mod tests {
         for n in (1..40).chain([64, 134, 146]) {
             for solved in 1..=n.min(18) {
                 let Case { columns, w: x, .. } = factor::<f32>(n);
-                // The last columns belong to entries that are solved already.
+                // The last columns are solved already.
                 let unknown = n + 1 - solved;
                 let starts: Vec<usize> =
                     (0..n).map(|column| column * n - column * (column + 1) / 2 + column).collect();

@@ -1,4 +1,4 @@
-//! Arithmetic, random draws, bit sets and ranges: the lowest layer, independent of the method.
+//! Numbers and arithmetic: the lowest layer, which knows no meaning of numbers.
 
 mod bits;
 mod fingerprint;

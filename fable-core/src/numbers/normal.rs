@@ -1,7 +1,7 @@
-//! Standard normal draws and the keys they come from.
+//! Standard normal draws, and the keys of their streams.
 //!
-//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. Equal keys give equal draws.
-//! No random state is stored, so any decision can be replayed alone.
+//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. The same key gives the same
+//! draws, so nothing random is stored and any decision can be replayed alone.
 //!
 //! Draws come from a 128-layer ziggurat on xoshiro128++ (Marsaglia and Tsang 2000). Layer, sign and magnitude
 //! have separate bits. One 32-bit word and one product make 98.8% of the draws. Values are `f32`, exact in
@@ -19,20 +19,20 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro128PlusPlus;
 
-/// Purpose of a stream. Different purposes never share draws.
+/// The purpose of a stream. Different purposes never share draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Purpose {
-    /// The draw behind a decision.
+    /// The draw of a decision.
     Decision,
-    /// Draw number n for estimates of propensities.
+    /// Draw number n of an estimate of propensities.
     Propensity(u32),
-    /// The outcomes of a decision's probes.
+    /// The probes of a decision.
     ProbeOutcome,
 }
 
-/// Names a stream of draws.
+/// The name of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Key {
@@ -46,7 +46,7 @@ pub struct Key {
     pub site: u32,
     /// The round.
     pub round: u32,
-    /// Purpose of the draws.
+    /// The purpose.
     pub purpose: Purpose,
 }
 
@@ -61,7 +61,7 @@ const fn mix(mut z: u64) -> u64 {
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl Key {
-    /// The stream of this key, from its first draw.
+    /// The start of the stream.
     #[must_use]
     pub fn stream(&self) -> Stream {
         let purpose = match self.purpose {
@@ -74,7 +74,8 @@ impl Key {
         for word in [self.seed, self.user, position, purpose] {
             state = mix((state ^ word).wrapping_add(GOLDEN));
         }
-        // Site 0 adds no word: its draws do not depend on the existence of other sites.
+        // A word that only sites other than 0 add. So a user of one site has the same draws with and without
+        // other sites.
         if self.site != 0 {
             state = mix((state ^ u64::from(self.site)).wrapping_add(GOLDEN));
         }
@@ -118,7 +119,7 @@ impl Stream {
             if magnitude < inside {
                 return signed;
             }
-            // Passed and returned by value, so that the generator's state can stay in registers.
+            // The generator goes by value both ways, so its state can stay in registers.
             let (generator, accepted) = edge(self.0.clone(), layer, x);
             self.0 = generator;
             if let Some(accepted) = accepted {
@@ -128,7 +129,7 @@ impl Stream {
     }
 }
 
-/// The rare cases: the wedge beside a rectangle, or the tail beyond the base layer.
+/// The rare cases: a wedge beside a rectangle, or the tail beyond the base layer.
 #[cold]
 fn edge(mut generator: Xoshiro128PlusPlus, layer: usize, x: f32) -> (Xoshiro128PlusPlus, Option<f32>) {
     if layer == 0 {
@@ -262,7 +263,7 @@ mod tests {
         let mut stream = KEY.stream();
         let first: Vec<u32> = (0..4).map(|_| stream.normal().to_bits()).collect();
         assert_eq!(first, PINNED);
-        // A million draws reach wedges and tails. Their sum is compared bit for bit.
+        // A million draws go through wedges and tails. Their sum is pinned bit for bit.
         let sum: f64 = (0..1_000_000).map(|_| f64::from(stream.normal())).sum();
         assert_eq!(sum.to_bits(), PINNED_SUM);
     }
@@ -324,8 +325,7 @@ mod tests {
         assert!((fourth / f64::from(count) - 3.0).abs() < 0.03);
     }
 
-    /// Only Marsaglia's tail produces draws beyond the last layer.
-    /// Their share is erfc(TAIL / sqrt 2) = 5.76e-4.
+    /// Only Marsaglia's tail draws beyond the last layer: a share of erfc(TAIL / sqrt 2) = 5.76e-4.
     #[test]
     fn tail_has_its_share() {
         let mut stream = KEY.stream();

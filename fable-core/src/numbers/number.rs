@@ -1,16 +1,16 @@
 //! The two number types of a posterior.
 //!
-//! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Both give the same
-//! bits on every target with IEEE 754 single and double precision. Code uses only operations that IEEE 754
-//! defines to the last bit, `+ - * /` and comparisons, and no fused multiply-add. Transcendental functions
-//! come from `libm`.
+//! [`Number`] is sealed: `f32` is for devices, `f64` for hosts that want the extra digits. Only operations
+//! that IEEE 754 defines to the last bit are used, `+ - * /` and comparisons, never a fused multiply-add.
+//! Transcendental functions come from `libm`. So every target with IEEE 754 single and double precision gives
+//! the same bits.
 //!
 //! ```
-//! use fable_core::Scalar;
-//! fn rounded<T: Scalar>(value: f64) -> f64 {
-//!     T::from_f64(value).to_f64() // rounded once, then widened exactly
+//! fn rounded<T: fable_core::Scalar>(number: f64) -> f64 {
+//!     T::from_f64(number).to_f64() // rounded once, widened exactly
 //! }
-//! assert_eq!((rounded::<f32>(0.1), rounded::<f64>(0.1)), (f64::from(0.1_f32), 0.1));
+//! assert_eq!(rounded::<f32>(0.1), f64::from(0.1_f32));
+//! assert_eq!(rounded::<f64>(0.1), 0.1);
 //! ```
 
 use super::loops::Loops;
@@ -28,8 +28,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// `f32` or `f64`, with the operations that the posterior needs. [`Scalar`](crate::Scalar) adds the learner's
-/// needs.
+/// The operations of `f32` and `f64` that the posterior needs. A learner needs a [`Scalar`](crate::Scalar).
 pub trait Number:
     sealed::Sealed
     + Loops
@@ -56,7 +55,7 @@ pub trait Number:
     const ONE: Self;
     /// Distance from 1 to the next number.
     const EPSILON: f64;
-    /// Bits of the significand, 24 or 53. Records identify the type by this number.
+    /// Bits of the significand, 24 or 53. Records name the scalar by them.
     const DIGITS: u32;
 
     /// Rounds once to the nearest value of this type.
@@ -67,11 +66,11 @@ pub trait Number:
     fn from_f32(value: f32) -> Self;
     /// The bit pattern, zero-extended.
     fn bits(self) -> u64;
-    /// The number with a bit pattern. `f32` ignores the upper 32 bits.
+    /// The number with a bit pattern. Bits that do not fit are ignored.
     fn from_bits(bits: u64) -> Self;
     /// True if the number is neither NaN nor infinite.
     fn finite(self) -> bool;
-    /// self + other, for the loops. With software floating point this takes less time than the operator.
+    /// self + other, for the loops. With software arithmetic it takes less time than the operator.
     #[doc(hidden)]
     #[must_use]
     #[inline(always)]
@@ -94,15 +93,13 @@ pub trait Number:
     }
     /// Square root of a positive number to a few units in the last place.
     ///
-    /// Halving the exponent gives 1/sqrt(x) to 3.5%. Each Newton step `r += r/2 (1 - x r^2)` squares that
-    /// error.
-    ///
-    /// Scaling a random draw needs no correct rounding. A loop of plain products vectorises on a host. On a
-    /// Cortex-M4F the products take a quarter of the time of an integer square root.
+    /// Halving the exponent gives 1/sqrt(x) to 3.5%, and each Newton step `r += r/2 (1 - x r^2)` squares that
+    /// error. Scaling a random draw needs no correct rounding. A loop of products vectorises on a host, and
+    /// takes a quarter of the time of an integer square root on a Cortex-M4F.
     #[must_use]
     fn root(self) -> Self;
-    /// Square root, rounded correctly. Without a square-root instruction `libm` computes in integers, which
-    /// is slower.
+    /// Square root, rounded correctly: for few numbers. Computed in integers if the processor has no
+    /// instruction.
     #[must_use]
     fn exact_root(self) -> Self;
 }

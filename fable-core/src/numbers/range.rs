@@ -11,14 +11,14 @@ pub struct Range {
 }
 
 impl Range {
-    /// True if the value lies in the range; false for NaN.
+    /// True if a value is in the range; false for NaN.
     #[must_use]
     pub const fn contains(&self, value: f64) -> bool {
         value >= self.least && value <= self.most
     }
 }
 
-/// True if the magnitude of the value is at most `limit`; false for NaN.
+/// True if a value has at most this magnitude; false for NaN.
 pub(crate) const fn within(value: f64, limit: f64) -> bool {
     value.abs() <= limit
 }
@@ -27,7 +27,7 @@ pub(crate) const fn within(value: f64, limit: f64) -> bool {
 pub const BASE_PRECISION: Range = Range { least: 1e-3, most: 1e4 };
 /// Range of an observation's weight.
 pub const WEIGHT: Range = Range { least: 1e-3, most: 100.0 };
-/// Range of an onboarding statement's precision. Exactly 0 is allowed too and skips the statement.
+/// Range of an onboarding statement's precision. 0 is allowed, too, and skips the statement.
 pub const ONBOARDING_PRECISION: Range = Range { least: 1e-6, most: 1e6 };
 /// Range of a reward and of an onboarding response.
 pub const REWARD: Range = Range { least: -1.0, most: 1.0 };
@@ -35,10 +35,8 @@ pub const REWARD: Range = Range { least: -1.0, most: 1.0 };
 pub const MAX_COEFFICIENT: f64 = 100.0;
 /// Largest magnitude of a response.
 pub const MAX_RESPONSE: f64 = 20_000.0;
-/// Largest magnitude of a baseline: the residual of any reward then stays within [`MAX_RESPONSE`].
+/// Largest magnitude of a baseline. The residual of any reward then stays within [`MAX_RESPONSE`].
 pub const MAX_BASELINE: f64 = MAX_RESPONSE - 1.0;
-/// Smallest and largest variance of one observation.
-///
-/// Settings, weights and onboarding precisions give a narrower range, so rounding to `f32` cannot leave this
-/// range.
+/// Range of the variance of one observation. Settings, weights and onboarding precisions give a smaller
+/// range, so rounding to `f32` stays within.
 pub const VARIANCE: Range = Range { least: 1e-7, most: 1e13 };

@@ -1,11 +1,11 @@
 //! Products and sums for software floating point, as on a Cortex-M0.
 //!
-//! Nearly all loops of this crate compute `sum + a b` of normal numbers, rounded after the product and after
-//! the sum. These functions take a third fewer instructions than the compiler's library, which makes a 64-bit
-//! product in software. The bits are those of IEEE 754. Operands or results that are not normal numbers are
-//! left to the library.
+//! Nearly all loops of this crate are `sum + a b` of normal numbers, rounded after the product and after the
+//! sum. For these, the functions here take a third fewer instructions than the compiler's library, which has
+//! a 64-bit product in software. The bits are those of IEEE 754. Operands and results that are not normal
+//! numbers are left to the library.
 
-/// The exponent of infinities and NaN.
+/// The exponent of infinity and NaN.
 const SPECIAL: u32 = 255;
 const SIGN: u32 = 1 << 31;
 
@@ -21,13 +21,13 @@ pub(super) fn add(a: f32, b: f32) -> f32 {
     f32::from_bits(sum(a.to_bits(), b.to_bits()))
 }
 
-/// The stored exponent: 0 for zero and subnormal numbers, [`SPECIAL`] for infinities and NaN.
+/// The stored exponent: 0 of zero and subnormal numbers, [`SPECIAL`] of infinity and NaN.
 #[inline(always)]
 const fn exponent(bits: u32) -> u32 {
     bits << 1 >> 24
 }
 
-/// Takes bits, because the compiler would compare numbers in floating point.
+/// Compares bits. Comparing numbers would call the floating-point library.
 #[inline(never)]
 fn product(a: u32, b: u32) -> u32 {
     let (first, second) = (exponent(a), exponent(b));
@@ -54,9 +54,8 @@ fn product(a: u32, b: u32) -> u32 {
     rounded(exponent, product) | (a ^ b) & SIGN
 }
 
-/// Rounds an exponent and a normalized 32-bit significand to the nearest number, ties to even.
-///
-/// The hidden bit and a carry are added to the exponent.
+/// Rounds an exponent and 32 bits of significand, the first of which is 1, to the nearest number, and ties to
+/// even. The hidden bit is added to the exponent, and so is a carry.
 #[inline(always)]
 const fn rounded(exponent: u32, significand: u32) -> u32 {
     let mut number = (exponent << 23) + (significand >> 8);
@@ -88,12 +87,12 @@ fn sum(a: u32, b: u32) -> u32 {
         // The sum of two zeros is negative if both are.
         return if a << 1 == 0 { a & b } else { a };
     }
-    // An operand below a quarter of the last bit changes nothing.
+    // A number below a quarter of the last bit changes nothing.
     let apart = larger - smaller;
     if apart > 26 {
         return a;
     }
-    // Eight more bits. The last is a sticky bit for bits shifted out.
+    // Eight more bits. The last of them is a sticky bit.
     let (large, small) = (a << 8 | SIGN, b << 8 | SIGN);
     let mut shifted = small >> apart;
     if apart > 8 && shifted << apart != small {
@@ -159,7 +158,8 @@ mod tests {
         }
     }
 
-    /// Rounding ties and cancelling sums: numbers of similar size, sums close to the product, few bits set.
+    /// Numbers of about the same size, sums close to the product, few bits set: ties of rounding, and sums
+    /// that cancel.
     #[test]
     fn ties_and_cancellation_are_those_of_the_processor() {
         let mut next = words();

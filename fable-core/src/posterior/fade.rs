@@ -1,14 +1,13 @@
-//! Lambda <- k Lambda + (1 - k) Lambda_0, in place: the pivots are scaled, then the prior comes in column by
-//! column.
+//! Lambda <- k Lambda + (1 - k) Lambda_0, in place: scaled pivots, then the columns of the prior one by one.
 //!
 //! With Lambda_0 = sum over j of D_j l_j l_j^T and h_0 = sum of D_j z_j l_j, each column is one observation
-//! l_j.theta = z_j of variance 1 / ((1 - k) D_j). A packed column is laid out like the active part behind its
-//! own coordinate, z_j included.
+//! l_j.theta = z_j of variance 1 / ((1 - k) D_j). A packed column, z_j included, has the order of the active
+//! part after its own coordinate.
 
 use super::prior::Prior;
 use crate::numbers::{Layout, Number};
 
-/// What is faded, toward what.
+/// A fading toward a prior.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fading<'f, T> {
     pub(crate) layout: Layout,
@@ -18,19 +17,19 @@ pub(crate) struct Fading<'f, T> {
     pub(crate) keep: f32,
 }
 
-/// What fading did, as far as others keep account of it.
+/// The result of a fading.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Faded {
-    /// ln det Lambda - ln det Lambda_0 after it.
+    /// ln det Lambda - ln det Lambda_0 after the fading.
     pub(crate) log_det_ratio: f64,
-    /// mu.Lambda.mu before it, without that of the prior.
+    /// mu.Lambda.mu before the fading, minus that of the prior.
     pub(crate) before: f64,
-    /// The same after it.
+    /// mu.Lambda.mu after the fading, minus that of the prior.
     pub(crate) after: f64,
 }
 
 impl<T: Number> Fading<'_, T> {
-    /// Fades a packed factor of this shape; the workspace has room for the active part.
+    /// Fades a packed factor. The workspace has space for the active part.
     pub(crate) fn fade(&self, packed: &mut [T], workspace: &mut [T]) -> Faded {
         let Self { layout, prior, base_precision, keep } = *self;
         let before = self.length(packed) - self.prior_length();
@@ -51,7 +50,7 @@ impl<T: Number> Fading<'_, T> {
         Faded { log_det_ratio, before, after: self.length(packed) - self.prior_length() }
     }
 
-    /// Adds (1 - k) times a column of the prior; returns its E.
+    /// Adds (1 - k) times a column of the prior. The result is its E.
     fn add_column(&self, coordinate: usize, packed: &mut [T], workspace: &mut [T]) -> f64 {
         let Self { layout, prior, base_precision, keep } = *self;
         let (Some((leaf, inside)), Some(active)) =
@@ -86,6 +85,7 @@ impl<T: Number> Fading<'_, T> {
             .sum()
     }
 
+    /// mu.Lambda.mu of the prior.
     fn prior_length(&self) -> f64 {
         match *self.prior {
             Prior::Isotropic => 0.0,
@@ -97,6 +97,7 @@ impl<T: Number> Fading<'_, T> {
     }
 }
 
+/// D z^2
 fn square<T: Number>(z: Option<T>, inverse: T) -> f64 {
     let z = z.map_or(0.0, Number::to_f64);
     z * z / inverse.to_f64()

@@ -1,43 +1,46 @@
-//! A factor for another set of coordinates: what is common keeps its distribution, what is gone is integrated
-//! out.
+//! A factor for another set of coordinates. Common coordinates keep their distribution, and removed ones are
+//! integrated out.
 //!
-//! **Added** coordinates are uncorrelated with those that were there, so L gets rows and columns of zeros and
-//! no other number changes. **Removed** ones are marginalised out: a coordinate that comes first in the order
-//! of elimination is dropped with its column, and neighbours change places to bring it there. Let l be the
-//! entry between two neighbours with e1 and e2 of E = 1/D, and a and b their entries in a row below, the
-//! information row included. In the other order
+//! **Added** coordinates are uncorrelated with the others: L gets rows and columns of zeros, and no other
+//! number changes.
+//!
+//! **Removed** coordinates are marginalised out. The first coordinate in the order of elimination is dropped
+//! with its column, and exchanges of neighbours bring a coordinate there. Let l be the entry between two
+//! neighbours with e1 and e2 of E = 1/D, and a and b their entries in a row below, the information row
+//! included. In the other order
 //!
 //! s = e1 + l^2 e2;  l' = l e2 / s;  e1' = e1 e2 / s;  e2' = s;  a' = l' a + (e1 / s) b;  b' = a - l b.
 //!
-//! Nothing positive is subtracted from anything positive, so pivots stay positive. With l = 0 the two columns
-//! change places bit for bit: what was added and never learned about is removed without a trace.
+//! Positive numbers are never subtracted from each other, so pivots stay positive. With l = 0 the two columns
+//! exchange bit for bit, so an added coordinate without observations is removed without a trace.
 //!
-//! **A removed coordinate of the root** would tie the leaves to each other. Each of them is freed of it by
-//! itself instead, with a copy of its column that is taken through the columns of the leaf. Every marginal of
-//! one leaf and the root is exact then, and no mean or variance is ever asked for that is not in one. That
-//! leaves were tied is lost ([`Carried::tied`]).
+//! **A removed coordinate of the root** would tie the leaves to each other. Instead each leaf is freed of it
+//! alone: a copy of its column moves through the columns of the leaf. Every marginal of one leaf and the root
+//! is exact then, and means and variances are only computed in those. The dependence of leaves on each other
+//! is lost ([`Carried::tied`]).
 //!
-//! Everything is done in the old numbers, then copied to the new ones. With n the length of a leaf and the
-//! root, moving a coordinate takes at most n exchanges of n multiply-adds each.
+//! All steps change the old numbers, which are then copied to the new ones. With n the length of a leaf and
+//! the root, moving a coordinate takes at most n exchanges of n multiply-adds each.
 
 use crate::numbers::{Layout, Number, Segment};
 
-/// Where what is common lies in the old shape and in the new one.
+/// Places of common coordinates in the old shape and in the new one. A place is an index in a leaf or in the
+/// root.
 pub(crate) trait Places {
-    /// The place in the new leaf or root of a place in the old one.
+    /// The new place of an old place.
     fn new_place(&self, per_task: bool, old: usize) -> Option<usize>;
-    /// The place in the old leaf or root of a place in the new one.
+    /// The old place of a new place.
     fn old_place(&self, per_task: bool, new: usize) -> Option<usize>;
-    /// The old leaf of a new one.
+    /// The old leaf of a new leaf.
     fn old_leaf(&self, new: usize) -> Option<usize>;
 }
 
-/// What was carried over.
+/// The result of carrying a factor over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Carried {
-    /// Coordinates that are in both.
+    /// Number of common coordinates.
     pub(crate) kept: usize,
-    /// Whether a coordinate of the root was removed that two leaves depend on.
+    /// A coordinate of the root was removed that two leaves depend on.
     pub(crate) tied: bool,
 }
 
@@ -54,7 +57,7 @@ impl<'s, T: Number> Columns<'s, T> {
         Self { inverse, packed: columns, len }
     }
 
-    /// Where a column begins; it has `len - column` numbers.
+    /// The start of a column, which has `len - column` numbers.
     const fn start(&self, column: usize) -> usize {
         column * self.len - column * column.saturating_sub(1) / 2
     }
@@ -64,8 +67,8 @@ impl<'s, T: Number> Columns<'s, T> {
         self.packed.get_mut(start..start + self.len.checked_sub(column)?)
     }
 
-    /// Moves a coordinate to an earlier place; those between move on by one. Columns before `first` are not
-    /// needed any more.
+    /// Moves a coordinate to an earlier place, and the coordinates between by one. Columns before `first` are
+    /// not needed any more.
     #[inline(never)]
     fn bring(&mut self, first: usize, from: usize, to: usize) {
         for place in (to..from).rev() {
@@ -108,7 +111,7 @@ fn exchange<T>(first: &mut [T], second: &mut [T]) {
     first.iter_mut().zip(second).for_each(|(first, second)| core::mem::swap(first, second));
 }
 
-/// How a coordinate passes the one before it.
+/// The exchange of a coordinate with the one before it.
 #[derive(Clone, Copy)]
 struct Turn<T> {
     l: T,
@@ -119,8 +122,8 @@ struct Turn<T> {
 }
 
 impl<T: Number> Turn<T> {
-    /// `before` becomes the pivot of what was before and comes second now, s; `passing` of what comes first,
-    /// e1'.
+    /// Updates the pivots: `before` becomes s, of the coordinate that is second now, and `passing` becomes
+    /// e1', of the first.
     fn new(l: T, before: &mut T, passing: &mut T) -> Self {
         let tilt = l * *passing;
         let sum = *before + l * tilt;
@@ -129,7 +132,7 @@ impl<T: Number> Turn<T> {
         turn
     }
 
-    /// The same for the entries in the rows below, b' and a'.
+    /// Updates the entries in the rows below to b' and a'.
     #[inline(never)]
     fn rows(self, before: &mut [T], passing: &mut [T]) {
         for (before, passing) in before.iter_mut().zip(passing) {
@@ -145,14 +148,14 @@ pub(crate) struct Carry<'m, T, P> {
     pub(crate) old: Layout,
     pub(crate) new: Layout,
     pub(crate) places: &'m P,
-    /// The old factor, which is used up.
+    /// The old factor. Its numbers are overwritten.
     pub(crate) packed: &'m mut [T],
-    /// Room for the old active part.
+    /// Scratch for the old active part.
     pub(crate) scratch: &'m mut [T],
 }
 
 impl<T: Number, P: Places> Carry<'_, T, P> {
-    /// Carries over what is common; `fresh` gives E and mean of a coordinate that is new. `out` has the
+    /// Carries the common coordinates over. `fresh` gives E and mean of a new coordinate. `out` has the
     /// length of the new factor. `None` only for memory that is too short.
     pub(crate) fn carry(
         mut self,
@@ -162,7 +165,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         let gone_leaf = self.clear_leaves()?;
         let (gone_root, tied) = self.clear_root(gone_leaf)?;
         let kept = self.copy(out, gone_leaf, gone_root)?;
-        // A pivot is positive; where there is none yet the coordinate is new.
+        // Every pivot is positive: without a pivot the coordinate is new.
         for (coordinate, end) in self.new.column_ends().enumerate() {
             if *out.get(coordinate)? == T::ZERO {
                 let (inverse, mean) = fresh(coordinate, self.scratch);
@@ -173,7 +176,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         Some(Carried { kept, tied })
     }
 
-    /// The old leaf of a new one, if it has any coordinates.
+    /// The old leaf of a new leaf, if leaves have coordinates.
     fn leaf(&self, new: usize) -> Option<usize> {
         self.places.old_leaf(new).filter(|leaf| *leaf < self.old.leaves())
     }
@@ -183,8 +186,8 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         parts(self.old, self.packed, leaf)
     }
 
-    /// In every leaf that stays, puts what is removed first and the rest in its new order; says how many are
-    /// removed in each.
+    /// Orders every leaf that stays: removed coordinates first, then the others in their new order. The
+    /// result is the number of removed ones per leaf.
     #[inline(never)]
     fn clear_leaves(&mut self) -> Option<usize> {
         let mut gone = 0;
@@ -202,7 +205,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         Some(gone)
     }
 
-    /// The same for the root, of which what is removed is taken out of the leaves first.
+    /// Orders the root in the same way, after the leaves are freed of its removed coordinates.
     #[inline(never)]
     fn clear_root(&mut self, gone_leaf: usize) -> Option<(usize, bool)> {
         let (mut gone, mut tied) = (0, false);
@@ -225,7 +228,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         Some((gone, tied))
     }
 
-    /// Moves a coordinate of the root to an earlier place, in the rows of the leaves too.
+    /// Moves a coordinate of the root to an earlier place, also in the rows of the leaves.
     fn bring_root(&mut self, first: usize, from: usize, to: usize) {
         if let Some([_, mut root]) = self.parts(None) {
             root.bring(first, from, to);
@@ -239,7 +242,7 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
                 if let Some(rows) =
                     columns.column(place).and_then(|column| column.get_mut(skip + to..=skip + from))
                 {
-                    // The last one comes first.
+                    // The last entry becomes the first.
                     let mut carried = rows.last().copied().unwrap_or(T::ZERO);
                     for row in rows {
                         core::mem::swap(row, &mut carried);
@@ -249,13 +252,13 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         }
     }
 
-    /// Frees a leaf of a coordinate of the root: a copy of its column is taken to the front of the leaf and
-    /// dropped there. Whether the leaf depended on it.
+    /// Frees a leaf of a coordinate of the root: a copy of its column moves to the front of the leaf and is
+    /// dropped there. True if the leaf depended on it.
     #[inline(never)]
     fn free(&mut self, leaf: usize, gone_leaf: usize, coordinate: usize) -> Option<bool> {
         let [mut columns, mut root] = parts(self.old, self.packed, Some(leaf))?;
         let length = columns.inverse.len();
-        // The copy has an entry for each coordinate of the leaf that it has passed, then those of the root
+        // The copy has entries for the coordinates of the leaf that it has passed, then for those of the root
         // after its own.
         let (passed, after) = self.scratch.split_at_mut_checked(length)?;
         let mut inverse = *root.inverse.get(coordinate)?;
@@ -283,8 +286,8 @@ impl<T: Number, P: Places> Carry<'_, T, P> {
         Some(depended)
     }
 
-    /// Writes what is common into the new factor, which is zero where nothing is; says how many coordinates
-    /// that is.
+    /// Writes the common coordinates into the new factor, which is zero elsewhere. The result is their
+    /// number.
     #[inline(never)]
     fn copy(&mut self, out: &mut [T], gone_leaf: usize, gone_root: usize) -> Option<usize> {
         let old = self.old;
@@ -318,8 +321,8 @@ fn parts<T: Number>(layout: Layout, packed: &mut [T], leaf: Option<usize>) -> Op
     Some([Columns::new(own, both), Columns::new(shared, root)])
 }
 
-/// Puts what is kept of a leaf or of the root in its new order, after the `gone` that are not: `bring` moves
-/// a coordinate to an earlier place.
+/// Puts the kept coordinates of a leaf or of the root into their new order, after the `gone` others. `bring`
+/// moves a coordinate to an earlier place.
 fn in_order(
     places: &impl Places,
     per_task: bool,
@@ -332,14 +335,14 @@ fn in_order(
         return;
     }
     for (done, (new, place)) in kept().enumerate() {
-        // Those that were before it and come after it now.
+        // The coordinates that were before it and come after it now.
         let later = |other: &usize| places.new_place(per_task, *other).is_some_and(|other| other > new);
         let before = (0..place).filter(later).count();
         bring(gone + done + before, gone + done);
     }
 }
 
-/// Copies the pivots of what is kept, which are in order.
+/// Copies the pivots of the kept coordinates, which are in order.
 fn pivots<T: Number>(places: &impl Places, per_task: bool, new: &mut [T], old: &[T]) -> usize {
     let mut old = old.iter();
     for (place, slot) in new.iter_mut().enumerate() {
@@ -350,9 +353,9 @@ fn pivots<T: Number>(places: &impl Places, per_task: bool, new: &mut [T], old: &
     new.iter().filter(|slot| **slot != T::ZERO).count()
 }
 
-/// Copies the columns of what is kept: rows that are new stay zero. `own` and `root` are the new pivots, zero
-/// where a coordinate is new. Of the old columns: the length of the first, how many there are, how many are
-/// dropped, and how many of the root's rows.
+/// Copies the columns of the kept coordinates. New rows stay zero. `own` and `root` are the new pivots, zero
+/// for a new coordinate. The numbers are of the old columns: length of the first, count, dropped columns,
+/// dropped rows of the root.
 fn entries<T: Number>(
     [own, root]: [&mut [T]; 2],
     columns: &mut [T],

@@ -1,5 +1,4 @@
-//! The Gaussian working posterior of one user, theta ~ N(mu, Sigma): what is known about the user's
-//! preferences.
+//! The Gaussian working posterior of one user's preferences, theta ~ N(mu, Sigma).
 //!
 //! [`dense::Dense`] is the specification: Equations 2 to 6 of the paper as they are printed. One round of
 //! `rubric`:
@@ -34,7 +33,7 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! # Why there is a packed factor
+//! # The packed factor
 //!
 //! A learner keeps a [`Posterior`]. The square of [`dense::Dense`] wastes the part above the diagonal of L.
 //! It also has zeros between coordinates of two tasks, which never occur in one observation. A [`Layout`]
@@ -54,16 +53,17 @@
 //! assert_eq!(size_of::<f32>() * AGENT.layout().packed_len(), 104_636);
 //! ```
 //!
-//! # How it is kept
+//! # State and costs
 //!
 //! State: Lambda = Sigma^-1 = L D L^T in the order of a [`Layout`], E = 1/D, and the whitened information
-//! vector z with L^T mu = z as one more row of L. An observation (phi, y, variance v) is Equations 5-6,
-//! Lambda += phi phi^T / v and h += phi y / v, done as one sweep over the touched leaf and the root. The
-//! sweep also yields the innovation y - phi.mu and the predictive variance v + phi.Sigma.phi, and log det
-//! Lambda grows by ln(predictive / v), accumulated in `f64`.
+//! vector z. z is one more row of L, and L^T mu = z.
 //!
-//! Costs, with n the length of a leaf plus the root: an update n^2 multiply-adds, a draw or a mean n^2 / 2, a
-//! variance n^2 / 2.
+//! An observation (phi, y, variance v) is Equations 5 and 6: Lambda += phi phi^T / v and h += phi y / v. Both
+//! are one sweep over the touched leaf and the root. The sweep also yields the innovation y - phi.mu and the
+//! predictive variance v + phi.Sigma.phi. log det Lambda grows by ln(predictive / v), accumulated in `f64`.
+//!
+//! With n the length of a leaf plus the root, an update takes n^2 multiply-adds, a draw, a mean or a variance
+//! n^2 / 2.
 //!
 //! ```
 //! use fable_core::posterior::{Layout, Posterior, Prior};

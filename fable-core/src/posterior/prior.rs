@@ -1,9 +1,9 @@
-//! Where a posterior starts (Equations 2-3): a base prior, to which onboarding adds pseudo-observations.
+//! The start of a posterior (Equations 2 and 3): a base prior, to which onboarding adds pseudo-observations.
 //!
-//! Three forms. `Isotropic`: mean 0 and one precision from the settings. `Diagonal`: any mean with a diagonal
-//! precision. [`Factor`]: any arrow-shaped factor with its information row, for example learned from a
-//! population; it is laid out like [`Posterior::packed`](crate::posterior::Posterior::packed), so the state
-//! of another posterior is a prior as it stands.
+//! `Isotropic` has mean 0 and one precision from the settings. `Diagonal` has any mean and a diagonal
+//! precision. [`Factor`] is any arrow-shaped factor with its information row, for example one learned from a
+//! population. It has the order of [`Posterior::packed`](crate::posterior::Posterior::packed), so the factor
+//! of another posterior is a prior.
 //!
 //! ```
 //! use fable_core::posterior::{Layout, Posterior, Prior};
@@ -23,11 +23,11 @@ use core::fmt;
 pub const MAX_PRIOR_MEAN: f64 = 1e4;
 /// Largest magnitude of an entry of a prior factor.
 pub const MAX_PRIOR_ENTRY: f64 = 1e9;
-/// Range of the pivots D = 1/E of a prior factor; a population's can be far more precise than a base
+/// Range of the pivots D = 1/E of a prior factor. A population's prior can be far more precise than a base
 /// precision.
 pub const PIVOT: Range = Range { least: 1e-3, most: 1e13 };
 
-/// A packed factor that was checked: its pivots, entries, mean and variances are in range.
+/// A checked packed factor: pivots, entries, mean and variances are in range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Factor<'a, T> {
     layout: Layout,
@@ -35,9 +35,8 @@ pub struct Factor<'a, T> {
 }
 
 impl<'a, T: Number> Factor<'a, T> {
-    /// Checks E, then the columns with the information row, as the posterior keeps them. Takes one forward
-    /// solve per coordinate: entries that look harmless one by one can still describe a distribution that is
-    /// anything but.
+    /// Checks E, then the columns with the information row. Takes one forward solve per coordinate, since
+    /// entries in range can still describe a distribution out of range.
     ///
     /// # Errors
     /// The wrong length, a pivot or an entry out of range, a coordinate whose variance or mean is, a
@@ -74,7 +73,7 @@ impl<'a, T: Number> Factor<'a, T> {
         self.packed
     }
 
-    /// The factor as a posterior that can be asked.
+    /// The factor as a posterior.
     pub(crate) const fn posterior(&self) -> Posterior<T, &'a [T]> {
         Posterior::from_parts(self.layout, 0.0, self.packed)
     }
@@ -99,12 +98,12 @@ pub enum Prior<'a, T> {
 }
 
 impl<T: Number> Prior<'_, T> {
-    /// What the forms begin with in a fingerprint.
+    /// The number that begins each form in a fingerprint.
     pub(crate) const ISOTROPIC: u64 = 0;
     const DIAGONAL: u64 = 1;
     pub(crate) const FACTOR: u64 = 2;
 
-    /// Whether a number of a factor is in range by itself.
+    /// Checks one number of a factor.
     pub(crate) fn check_entry(layout: Layout, index: usize, value: T) -> Result<(), PriorError> {
         let value = value.to_f64();
         if index < layout.dimension() && !PIVOT.contains(1.0 / value) {
@@ -116,7 +115,7 @@ impl<T: Number> Prior<'_, T> {
         }
     }
 
-    /// Whether the prior expects something: its mean is not 0.
+    /// True if the prior's mean is not 0.
     pub(crate) fn has_mean(&self) -> bool {
         match self {
             Self::Isotropic => false,
@@ -128,7 +127,7 @@ impl<T: Number> Prior<'_, T> {
         }
     }
 
-    /// Whether the prior fits a shape and its numbers are in range.
+    /// Checks that the prior fits a shape and that its numbers are in range.
     pub(crate) fn check(&self, layout: Layout) -> Result<(), PriorError> {
         let dimension = layout.dimension();
         match *self {
@@ -164,7 +163,8 @@ impl<T: Number> Prior<'_, T> {
                 for (inverse, precision) in packed.iter_mut().zip(precision) {
                     *inverse = T::from_f64(1.0 / precision);
                 }
-                // With L = I the whitened information vector is the mean: the last entry of each column.
+                // With L = I the whitened information vector is the mean. It has the last entry of each
+                // column.
                 for (end, mean) in layout.column_ends().zip(mean) {
                     if let Some(z) = packed.get_mut(end) {
                         *z = T::from_f64(*mean);
@@ -179,7 +179,7 @@ impl<T: Number> Prior<'_, T> {
         }
     }
 
-    /// A column of L as it is packed, the entry of the information row last, into zeros, and its E.
+    /// Writes a packed column of L with its entry of the information row into zeros. The result is its E.
     pub(super) fn column(&self, layout: Layout, base_precision: f64, coordinate: usize, out: &mut [T]) -> T {
         match *self {
             Self::Isotropic => T::from_f64(1.0 / base_precision),
@@ -214,14 +214,14 @@ impl<T: Number> Prior<'_, T> {
     }
 }
 
-/// What can be wrong with a prior.
+/// A fault in a prior.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum PriorError {
     /// The wrong number of means, precisions or factor entries.
     Length {
-        /// What the catalog needs.
+        /// The number that the catalog needs.
         expected: usize,
     },
     /// A mean is not a number from -10,000 to 10,000.
@@ -241,7 +241,7 @@ pub enum PriorError {
     },
     /// An entry of a factor is not a number from -1e9 to 1e9.
     Entry {
-        /// Its place in the packed factor.
+        /// Its index in the packed factor.
         index: usize,
     },
 }

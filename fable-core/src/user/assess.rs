@@ -1,12 +1,13 @@
-//! How much this user prefers one action to another, and how sure that is (Appendix G).
+//! How much this user prefers one action to another, and how certain that is (Appendix G).
 //!
 //! With w = phi(c, a+) - phi(c, a-), the contrast eta = w.theta has the working posterior N(w.mu, w.Sigma.w).
 //! The interval w.mu +- beta_t(alpha) sqrt(w.Sigma.w) covers eta for every w and every round at once with
-//! probability 1 - alpha, so looking often, or at contrasts made up on the spot, costs nothing. It assumes
-//! what [`prior_radius`](crate::Settings::prior_radius) and [`noise_proxy`](crate::Settings::noise_proxy)
-//! say, and that whether and when a reward comes does not depend on what it is: a user who answers only when
-//! pleased looks like one who is always pleased. One assessment is one forward solve over the touched leaf
-//! and the root.
+//! probability 1 - alpha. So frequent assessments, and contrasts made up on the spot, cost no confidence.
+//!
+//! The interval assumes what [`prior_radius`](crate::Settings::prior_radius) and
+//! [`noise_proxy`](crate::Settings::noise_proxy) say. It also assumes that missing and late rewards are
+//! independent of their values: a user who answers only when pleased looks like one who is always pleased.
+//! One assessment is one forward solve over the touched leaf and the root.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -31,19 +32,19 @@ use crate::policy::Policy;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Comparison {
-    /// Where.
+    /// The context.
     pub context: Context,
-    /// The action a positive contrast prefers.
+    /// The action that a positive contrast prefers.
     pub prefer: Action,
-    /// The action it is compared with.
+    /// The other action.
     pub over: Action,
-    /// Whether the known difference of the reference scores is added: which action is better in all, not only
-    /// which one the user likes better than expected.
+    /// Add the known difference of the reference scores: which action is better in all, instead of which one
+    /// the user likes better than expected.
     pub total: bool,
 }
 
 impl Comparison {
-    /// A contrast declared in the catalog; `None` when there is none at this position.
+    /// A declared contrast by its position; `None` if there is none.
     #[must_use]
     #[inline]
     pub fn declared(catalog: &Catalog<'_>, index: usize) -> Option<Self> {
@@ -59,7 +60,7 @@ impl Comparison {
 pub enum Verdict {
     /// The user prefers the second action, -1.
     Against,
-    /// Not settled, 0.
+    /// Undecided, 0.
     Open,
     /// The user prefers the first action, +1.
     For,
@@ -77,25 +78,23 @@ impl Verdict {
     }
 }
 
-/// How far a contrast is from promotion.
+/// Distance of a contrast from promotion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gap {
-    /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
+    /// Distance of the nearer end of the interval from zero, on the wrong side; negative on the right side.
     pub distance: f64,
-    /// About how many more informative rounds it takes, if what is estimated now is true and the variance
-    /// goes on falling like 1 / (n_0 + n): n is the evidence and n_0 what the prior is worth. `None` when
-    /// there is no end in sight, as for two actions with the same features, about which nothing can be
-    /// learned.
+    /// Approximate number of further informative rounds, if the present mean is true and the variance goes on
+    /// falling like 1 / (n_0 + n). n is the evidence and n_0 the worth of the prior. `None` if no number of
+    /// rounds suffices, as for two actions with the same features.
     ///
-    /// It does not know what is allowed. Where rules leave only actions that never tell the two apart, such
-    /// as one value of the component alone, no such round ever comes and the number means nothing:
-    /// `analysis::Span` (feature `analysis`) tells whether one can.
+    /// The number ignores rules. It means nothing where rules leave only actions that never tell the two
+    /// apart. `analysis::Span` (feature `analysis`) tells if such actions exist.
     pub rounds: Option<u32>,
 }
 
-/// What is known about a contrast. Numbers are on the reward's scale.
+/// An assessment of a contrast. Numbers are on the reward's scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
@@ -114,20 +113,19 @@ pub struct Assessment {
     pub lower: f64,
     /// Upper end of the anytime interval.
     pub upper: f64,
-    /// rho_t(alpha) = Phi(beta), the calibrated threshold that p+ or 1 - p+ has to pass. Near 1 both round to
-    /// 1; the verdict is taken from the interval, which says the same without rounding.
+    /// rho_t(alpha) = Phi(beta), the calibrated threshold of p+ or 1 - p+. Near 1 both round to 1, so the
+    /// verdict is taken from the interval, which is equivalent without rounding.
     pub threshold: f64,
-    /// Learned observations whose action uses one of the two values compared; neither onboarding nor imputed
-    /// rewards.
+    /// Learned observations whose action uses one of the two values. Statements and imputed rewards do not
+    /// count.
     pub evidence: u32,
-    /// Promotion needs the whole interval on one side of zero and enough evidence.
+    /// The side of zero of the whole interval, if there is enough evidence.
     pub verdict: Verdict,
-    /// How far that is away.
+    /// The distance from a promotion.
     pub gap: Gap,
-    /// Whether the guarantee holds as far as the learner can know: nothing was unlearned or imputed, no
-    /// weight other than 1 was given with a reward, no block of the dictionary is left out, a prior other
-    /// than the isotropic one has a stated radius, and alpha, radius, proxy and minimum are those the learner
-    /// was started with.
+    /// The guarantee holds as far as the learner can know: nothing was unlearned or imputed, and no weight
+    /// other than 1 was given. All blocks are retained, a prior other than the isotropic one has a stated
+    /// radius, and alpha, radius, proxy and minimum are those of the start.
     pub valid: bool,
 }
 
@@ -170,7 +168,7 @@ impl<T: Scalar> User<'_, T> {
             (_, true) if enough && sd > 0.0 => Verdict::Against,
             _ => Verdict::Open,
         };
-        // Without a feature there is nothing to learn: eta is the known offset, and 0 / 0 is not an answer.
+        // Without a feature eta is the known offset, and 0 / 0 is no probability.
         let probability = if sd > 0.0 || mean != 0.0 { normal_cdf(mean / sd) } else { 0.5 };
         let gap = gap(policy, mean, radius, evidence, norm);
         let covered = policy.knows_radius() && policy.mask().is_none();
@@ -194,7 +192,7 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Whether alpha, radius, proxy and minimum are those that the learner was started with.
+    /// True if alpha, radius, proxy and minimum are those of the learner's start.
     pub(super) fn keeps_guarantee(&self) -> bool {
         self.policy.shared(self.state().guarantee_fingerprint).is_some()
     }
@@ -217,7 +215,7 @@ fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<Dif
     differing.next().is_none().then_some(difference)
 }
 
-/// With w.Sigma.w = c / (n_0 + n) and the mean as it is, the interval leaves zero when n_0 + n has grown by
+/// With w.Sigma.w = c / (n_0 + n) and the present mean, the interval leaves zero when n_0 + n has grown by
 /// radius^2 / mean^2.
 #[expect(
     clippy::cast_possible_truncation,
@@ -227,8 +225,8 @@ fn difference(catalog: &Catalog<'_>, prefer: Action, over: Action) -> Option<Dif
 fn gap<T: Scalar>(policy: &Policy<'_, T>, mean: f64, radius: f64, evidence: u32, norm: f64) -> Gap {
     let settings = policy.settings();
     let missing = f64::from(settings.min_evidence.saturating_sub(evidence));
-    // Two means, each of half the observations: var = 4 sigma^2 / n. The prior's |w|^2 / precision is worth
-    // as many.
+    // Two means of half the observations each: var = 4 sigma^2 / n. The prior is worth as many observations
+    // as |w|^2 / precision.
     let prior = 4.0 * settings.noise_variance * policy.base_precision() / norm.max(1e-9);
     let growth = (radius / mean) * (radius / mean) - 1.0;
     let more = libm::ceil((prior + f64::from(evidence)) * growth).max(missing);

@@ -1,10 +1,10 @@
-//! What can be wrong with an event or a request.
+//! Faults in events and requests.
 
 use crate::catalog::{FeasibleError, OnboardingError};
 use crate::posterior::PosteriorError;
 use core::fmt;
 
-/// What can be wrong with an event or a request.
+/// Faults in events and requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -31,23 +31,23 @@ pub enum UserError {
     Baseline,
     /// The wrong number of default scores.
     DefaultCount {
-        /// One per action.
+        /// The number of actions.
         expected: usize,
     },
     /// A default score is not a number from -100 to 100.
     DefaultRange {
-        /// The action it stands at.
+        /// Its action.
         action: usize,
     },
-    /// The decision was made at another place, and its reward is learned there.
+    /// The decision was made at another site. Its reward is learned there.
     DecidedElsewhere,
     /// The site is fixed with the first decision, and is not 0.
     SiteFixed,
-    /// Events of the user's own site cannot be merged from elsewhere.
+    /// Events of the user's own site cannot be merged.
     OwnSite,
-    /// What happened at another place is known already.
+    /// The event of another site is known already.
     KnownElsewhere,
-    /// What happened at another place before is not known.
+    /// Earlier events of the other site are missing.
     GapElsewhere,
     /// The user was merged from the maximum number of other sites.
     SitesFull,
@@ -57,27 +57,25 @@ pub enum UserError {
     ExpiredDecision,
     /// The decision has had its reward.
     DuplicateFeedback,
-    /// The decision cannot be explained any more: something was learned since, or the defaults or settings
-    /// are others.
+    /// The decision cannot be explained: something was learned since, or the defaults or settings are others.
     Stale,
     /// The writer did not take the text.
     Text,
     /// The factor of a fading is not 0, nor a number from 0.001 to less than 1.
     Keep,
-    /// The factor that fadings left of an observation is not a number from 0.000001 to 1.
+    /// The share that fadings have left of an observation is not a number from 0.000001 to 1.
     Kept,
-    /// What is to be unlearned cannot have been learned, or cannot be told from rounding in this scalar.
+    /// The observation cannot have been learned, or unlearning is not possible at this precision.
     NotLearned,
     /// The two actions compared are the same or differ in more than one component.
     Comparison,
-    /// A coin that cannot have been tossed for this decision: of a contrast that it does not bear on, or out
-    /// of order.
+    /// The decision cannot have this probe: its contrast does not apply, or probes are out of order.
     Probe,
     /// The catalog declares no such contrast.
     UnknownContrast,
     /// The promotion does not follow from what was learned.
     NotPromoted,
-    /// The profile has no room for another promotion.
+    /// The profile is full.
     ProfileFull,
     /// The user has switched everything off: nothing is decided or learned.
     Off,
@@ -91,7 +89,7 @@ pub enum UserError {
     RulesFull,
     /// A counter has reached its end.
     Exhausted,
-    /// This build was made without the feature that it takes.
+    /// This build leaves out the feature.
     Unsupported,
     /// The posterior or the workspace cannot be used.
     Posterior(PosteriorError),

@@ -1,16 +1,16 @@
-//! What happens to a learner, as data. Applying the same events in the same order gives the same state, bit
-//! for bit.
+//! Events: all changes of a learner, as data. The same events in the same order give the same state, bit for
+//! bit.
 //!
-//! A learner proposes an [`Event`], checks it and applies it; an adapter stores it in between. Numbers that a
-//! person or an adapter supplies are `f64` here and rounded once to the scalar in use when they are applied.
+//! A learner proposes an [`Event`], checks it and applies it. An adapter stores it before it is applied.
+//! Numbers from outside are `f64` in events, and rounded once to the scalar when they are applied.
 //!
 //! ```
 //! use fable_core::DecisionId;
 //! let id = DecisionId { user: 0xab, incarnation: 0, site: 0, round: 17 };
 //! assert_eq!(id.to_string(), "00000000000000ab-0-17");
 //! assert_eq!("00000000000000ab-0-17".parse(), Ok(id));
-//! let elsewhere = DecisionId { site: 3, ..id };
-//! assert_eq!(elsewhere.to_string(), "00000000000000ab-0-3-17");
+//! let remote = DecisionId { site: 3, ..id };
+//! assert_eq!(remote.to_string(), "00000000000000ab-0-3-17");
 //! ```
 
 use super::probe::Probes;
@@ -25,9 +25,9 @@ use core::str::FromStr;
 pub struct DecisionId {
     /// [`user_hash`](crate::user_hash) of the user.
     pub user: u64,
-    /// How often the user had been forgotten.
+    /// Number of times that the user had been forgotten.
     pub incarnation: u32,
-    /// The place that decided, see [`Settings::site`](crate::Settings::site).
+    /// The site that decided, see [`Settings::site`](crate::Settings::site).
     pub site: u32,
     /// The round, from 1.
     pub round: u32,
@@ -61,7 +61,7 @@ impl core::error::Error for ParseDecisionIdError {}
 impl FromStr for DecisionId {
     type Err = ParseDecisionIdError;
 
-    /// Accepts exactly what `Display` writes.
+    /// Accepts exactly the texts that `Display` writes.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         fn number(text: &str) -> Option<u32> {
             let plain =
@@ -84,42 +84,40 @@ impl FromStr for DecisionId {
     }
 }
 
-/// What deciding returns: enough to act on and to give feedback to later.
+/// The result of deciding: an action to play, and the id for its reward.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Decision {
-    /// Its name.
+    /// Its id.
     pub id: DecisionId,
     /// The action chosen.
     pub action: Action,
-    /// The known reference score of that action, which its reward is compared with.
+    /// The reference score of the action. Its reward is compared with it.
     pub baseline: f64,
 }
 
-/// A reward for an action, with all that is needed to learn it: for one chosen elsewhere, or one to be
-/// unlearned.
+/// A reward of an action, with all that is needed to learn it, or to take it back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Observation {
-    /// Where.
+    /// The context.
     pub context: Context,
-    /// What was done.
+    /// The action that was played.
     pub action: Action,
-    /// The reference score it is compared with.
+    /// The reference score that the reward is compared with.
     pub baseline: f64,
     /// The reward, in [-1, 1].
     pub reward: f64,
-    /// How much it counts, 1 for an ordinary observation.
+    /// The weight: 1 for an ordinary observation.
     pub weight: f32,
 }
 
-/// One step in the life of a learner. The user and the incarnation are those of the learner it is applied to:
-/// an event is proposed, checked and applied with nothing in between.
+/// A change of a learner. The user and the incarnation are those of the learner that it is applied to.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Event {
-    /// The feasible set changed; later decisions refer to the last one.
+    /// The feasible set changed. Later decisions refer to the last one.
     Permissions(ActionSet),
     /// A stated preference.
     Onboarding(Statement),
@@ -129,13 +127,13 @@ pub enum Event {
         round: u32,
         /// The action chosen.
         action: Action,
-        /// The known reference score of that action.
+        /// The reference score of the action.
         baseline: f64,
-        /// Where.
+        /// The context.
         context: Context,
-        /// When, in the caller's unit.
+        /// The caller's time.
         time: u32,
-        /// The coins that were tossed for it.
+        /// The probes of the decision.
         coins: Probes,
     },
     /// A reward for an earlier decision.
@@ -144,55 +142,54 @@ pub enum Event {
         round: u32,
         /// The reward, in [-1, 1].
         reward: f64,
-        /// How much it counts, 1 for an ordinary reward.
+        /// The weight: 1 for an ordinary reward.
         weight: f32,
     },
-    /// A reward for an action chosen elsewhere.
+    /// A reward of an action that was not decided on here.
     Observation(Observation),
     /// An earlier observation is taken back.
     Unlearn {
-        /// What was learned.
+        /// The observation that was learned.
         observation: Observation,
-        /// Whether its reward was imputed, so that it is not evidence.
+        /// Its reward was imputed, so it is not evidence.
         imputed: bool,
-        /// How much of it is left: the product of what was kept in the fadings since, 1 without any.
+        /// The share that is left: the product of what later fadings have kept, 1 without any.
         kept: f32,
-        /// Contrasts whose coins it was the reward of: they start again.
+        /// Contrasts that start again, since the reward was a result of their probes.
         probed: ContrastSet,
     },
     /// A decision stops waiting for its reward.
     Expiry {
         /// The decision's round.
         round: u32,
-        /// What is learned instead, if anything.
+        /// The reward that is learned instead; `None` for nothing.
         imputed: Option<f64>,
     },
-    /// What is known counts less, and the prior again in its place.
+    /// Discounts observations toward the prior.
     Fade {
-        /// How much it counts, from 0 to less than 1.
+        /// The share that is kept, from 0 to less than 1.
         keep: f32,
     },
     /// A declared contrast enters the profile.
     Promotion(Promotion),
     /// The user goes back to the prior, in the next incarnation.
     Forget {
-        /// [`Policy::guarantee_fingerprint`](crate::Policy::guarantee_fingerprint) under which it starts.
+        /// [`Policy::guarantee_fingerprint`](crate::Policy::guarantee_fingerprint) at the new start.
         guarantee_fingerprint: u32,
     },
-    /// The place that decides from here on; before the first decision of an incarnation, and never for
-    /// place 0.
+    /// The site that decides from now on: before the first decision of an incarnation, and never site 0.
     Site {
         /// Its number, see [`Settings::site`](crate::Settings::site).
         site: u32,
     },
-    /// The user wishes something, or does not any more.
+    /// The user takes a rule, or gives it up.
     UserRule {
-        /// [What](super::UserRule::code).
+        /// The [code](super::UserRule::code) of the rule.
         code: u32,
-        /// Whether it stands from here on.
+        /// True if the rule stands from now on.
         stands: bool,
     },
-    /// What happened to the user at another place, complete in itself.
+    /// A change at another site.
     Remote(super::RemoteEvent),
 }
 

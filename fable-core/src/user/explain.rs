@@ -1,10 +1,11 @@
-//! Why an action was chosen, and why not another one: the score taken apart, exactly.
+//! Explanations: the score of a decision taken apart exactly, and compared with the score of another action.
 //!
-//! The score that an action is chosen for is default - lambda cost + sum over blocks of phi.mu + what
-//! exploration adds: every block adds the one entry it has for the action, and a draw adds phi.(theta - mu),
-//! optimism c sd. The parts add up to the score, to rounding. An explanation is exact until the user's next
-//! learn, since it draws again from the posterior as it is now; later, replay the journal up to the decision.
-//! Two back-solves; nothing is stored.
+//! A score is default - lambda cost + sum over blocks of phi.mu + exploration. Every block adds one entry.
+//! Exploration adds phi.(theta - mu) for a draw, or c standard deviations. The parts add up to the score, to
+//! rounding.
+//!
+//! An explanation draws again from the present posterior, so it is exact until the user's next update. Later,
+//! replay the journal up to the decision. It takes two back-solves and stores nothing.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -29,6 +30,7 @@
 
 use super::decide::ScoreBy;
 use super::fixed3::Fixed3;
+use super::late::Pending;
 use super::{DecisionId, Request, User, UserError, supported};
 use crate::catalog::score::{self, Scalar};
 use crate::catalog::{
@@ -38,77 +40,76 @@ use crate::numbers::Purpose;
 use crate::posterior::Scoring;
 use core::fmt;
 
-/// What a share of a score comes from.
+/// The source of a share of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Source {
-    /// The known default score b.
+    /// The default score b.
     Default,
-    /// The known cost, -lambda cost.
+    /// The cost, -lambda cost.
     Cost,
-    /// What was learned in a block of the dictionary, by its position in the definition.
+    /// A learned block of the dictionary, by its position in the definition.
     Block(u8),
-    /// What the draw adds: exploration.
+    /// Exploration by a draw.
     Draw,
-    /// What is added for being uncertain: exploration, too.
+    /// Exploration by a bonus for uncertainty.
     Bonus,
 }
 
-/// What one part adds to the two scores.
+/// The shares of one source in two scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Share {
-    /// Where it comes from.
+    /// The source.
     pub source: Source,
-    /// What it adds to the score of the action chosen.
+    /// Its share of the score of the chosen action.
     pub chosen: f64,
-    /// What it adds to the score of the other action.
+    /// Its share of the score of the other action.
     pub other: f64,
-    /// The coordinate of a block that the action chosen has, if any.
+    /// The coordinate of the block that the chosen action has, if any.
     pub chosen_coordinate: Option<usize>,
-    /// The coordinate of a block that the other action has, if any.
+    /// The coordinate of the block that the other action has, if any.
     pub other_coordinate: Option<usize>,
 }
 
-/// An explanation of one decision against one other action. It prints as lines of text with numbers in
-/// thousandths.
+/// A comparison of a decision's action with another action. It prints as text with numbers in thousandths.
 #[derive(Clone, Copy, Debug)]
 pub struct Explanation<'e, T> {
-    /// The action that was chosen, and played.
+    /// The action that was played.
     pub chosen: Action,
-    /// What the rule chose before coins were tossed; the same if none fell the other way.
+    /// The action with the highest score. Probes may have played another one.
     pub intended: Action,
-    /// The contrasts that coins were tossed for.
+    /// The contrasts that the decision probed.
     pub probed: ContrastSet,
-    /// The action it is compared with: the one asked about, or what the rule had chosen before the coins, or
-    /// the runner-up. With one feasible action, the same.
+    /// The other action: the one asked about, or `intended` if it was not played, or the runner-up. With one
+    /// feasible action it equals `chosen`.
     pub other: Action,
-    /// Whether the other action was feasible.
+    /// The other action was feasible.
     pub feasible: bool,
-    /// Whether another feasible action has a higher mean score than the one chosen.
+    /// Another feasible action has a higher mean score than the chosen action.
     pub explored: bool,
-    /// The score it was chosen for.
+    /// The score of the chosen action.
     pub chosen_score: f64,
-    /// The same of the other action.
+    /// The score of the other action.
     pub other_score: f64,
     catalog: &'e Catalog<'e>,
     context: Context,
     cost_weight: f64,
-    /// The blocks that count, if not all do.
+    /// The retained blocks; `None` if all are.
     retained: Option<BlockSet>,
-    /// What exploration adds.
+    /// The source of the share of exploration.
     explores: Source,
-    /// b of the two actions if the caller gave it.
+    /// b of the two actions; `None` for the catalog's.
     defaults: Option<[f64; 2]>,
-    /// The mean over the active part.
+    /// mu over the active part.
     mean: &'e [T],
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Explains a decision that is still in the ring against `other`, or against the runner-up.
+    /// Compares the action of a decision in the ring with `other`, or with the runner-up.
     ///
-    /// The feasible set is the last one recorded, and `defaults` are those that the decision was made with,
-    /// so ask before the next decision and before its reward. The result borrows the workspace.
+    /// The feasible set is the last recorded one, and `defaults` are those of the decision. So ask before the
+    /// next decision and before the reward. The result borrows the workspace.
     ///
     /// # Errors
     /// An unknown or expired decision, an action of another catalog, defaults that do not fit, a workspace
@@ -123,23 +124,22 @@ impl<T: Scalar> User<'_, T> {
         supported(cfg!(feature = "explain"))?;
         self.admit()?;
         let policy = self.policy;
-        let pending = *self.memory.view().settled_or_waiting(self.state().round_of(id)?)?;
-        let context = pending.context;
-        let chosen = pending.action;
         let catalog = policy.catalog();
+        let Pending { context, action: chosen, baseline, round, time, probed, .. } =
+            *self.memory.view().settled_or_waiting(self.state().round_of(id)?)?;
         let feasible = Feasible::from_set(catalog, self.state().permissions).map_err(UserError::Feasible)?;
-        let request = Request { defaults, time: pending.time, ..Request::new(&context, &feasible) };
+        let request = Request { defaults, time, ..Request::new(&context, &feasible) };
         if let Some(other) = other {
             self.admit_action(&context, other)?;
         }
 
         let default = |action: Action| defaults.and_then(|defaults| defaults.get(action.index()).copied());
         self.admit_request(&request)?;
-        let outlook = self.score_by(pending.round, Purpose::Decision);
+        let outlook = self.score_by(round, Purpose::Decision);
         let optimistic = !matches!(outlook, ScoreBy::Draw { .. });
         let (intended, _) = self.best(&request, outlook)?;
-        if !self.led_to(intended, chosen, &pending.probed)
-            || policy.baseline(&context, chosen, default(chosen)) != pending.baseline
+        if !self.led_to(intended, chosen, &probed)
+            || policy.baseline(&context, chosen, default(chosen)) != baseline
         {
             return Err(UserError::Stale);
         }
@@ -157,7 +157,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(Explanation {
             chosen,
             intended,
-            probed: pending.probed,
+            probed,
             other,
             feasible: feasible.set().contains(other),
             explored,
@@ -175,21 +175,19 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// Whether coins can have led from what the rule chose to what was played: only what they were tossed for
-    /// differs.
-    fn led_to(&self, intended: Action, played: Action, coins: &ContrastSet) -> bool {
+    /// True if probes can have led from one action to another: they differ only in probed components.
+    fn led_to(&self, intended: Action, played: Action, probed: &ContrastSet) -> bool {
         let catalog = self.policy.catalog();
         let (Some(from), Some(to)) = (catalog.values(intended), catalog.values(played)) else { return false };
         from.iter().zip(&to).enumerate().all(|(component, (from, to))| {
-            let mut sides = coins.iter().filter_map(|contrast| catalog.contrasts().get(contrast)?.sides());
+            let mut sides = probed.iter().filter_map(|contrast| catalog.contrasts().get(contrast)?.sides());
             *from == *to || sides.any(|sides| sides.component == component && sides.other(*from) == Some(*to))
         })
     }
 }
 
 impl<T: Scalar> Explanation<'_, T> {
-    /// The parts: default, cost, every block of the dictionary that either action has a coordinate in, the
-    /// draw or the bonus.
+    /// The shares: default, cost, every block in which either action has a coordinate, the draw or the bonus.
     pub fn shares(&self) -> impl Iterator<Item = Share> {
         let known = |source, [chosen, other]: [f64; 2]| Share {
             source,
@@ -213,7 +211,7 @@ impl<T: Scalar> Explanation<'_, T> {
         first.into_iter().chain(self.blocks()).chain([known(self.explores, explored)])
     }
 
-    /// What the blocks add at the mean.
+    /// The shares of the blocks, at mu.
     fn blocks(&self) -> impl Iterator<Item = Share> {
         let entry = |feature: Option<(usize, f32)>| {
             let Some((coordinate, value)) = feature else { return 0.0 };
@@ -233,20 +231,20 @@ impl<T: Scalar> Explanation<'_, T> {
         )
     }
 
-    /// The rule that removed the other action, if it was not feasible under these rules.
+    /// The first of some rules that removed the other action.
     #[must_use]
     pub fn removed_by<'r>(&self, rules: &'r [Rule<'r>]) -> Option<&'r Rule<'r>> {
         removed_by(self.catalog, rules, self.other)
     }
 
-    /// The standing rule that removed the other action in the context of the decision.
+    /// The first of some standing rules that removed the other action in the context of the decision.
     #[must_use]
     pub fn stopped_by<'r>(&self, rules: &'r [StandingRule<'r>]) -> Option<&'r Rule<'r>> {
         stopped_by(self.catalog, rules, &self.context, self.other)
     }
 
-    /// Where the decision was made. [`User::unwished`] says there which of the user's own rules stands
-    /// against the other action.
+    /// The context of the decision. With it [`User::forbidding_rule`] finds the user's own rule against the
+    /// other action.
     #[must_use]
     pub const fn context(&self) -> &Context {
         &self.context
@@ -259,7 +257,7 @@ impl<T: Scalar> Explanation<'_, T> {
     }
 }
 
-/// A line per action and per part, numbers in thousandths, no floats printed.
+/// One line per action and per share. Numbers are thousandths, without floating-point formatting.
 impl<T: Scalar> fmt::Display for Explanation<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = |f: &mut fmt::Formatter<'_>, action: Action| match self.catalog.action_name(action) {

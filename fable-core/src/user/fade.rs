@@ -1,20 +1,19 @@
-//! Fading: what is known counts less, evenly, and the prior counts again in its place.
+//! Fading: discounts all observations evenly, toward the prior.
 //!
-//! Lambda <- k Lambda + (1 - k) Lambda_0 and h <- k h + (1 - k) h_0, which is the posterior of the same
-//! observations with k times their weight: exact, toward the prior that the user began with. Onboarding
-//! statements fade like the rest; what is meant to stay is stated again. Fading ends the guarantee of
-//! promotions by the ellipsoid, since theta may move; what coins have shown stays as it is, since it is about
-//! what was reported when they fell.
+//! Lambda <- k Lambda + (1 - k) Lambda_0 and h <- k h + (1 - k) h_0. This is exactly the posterior of the
+//! same observations with k times their weight. Statements fade, too; a statement that should stay is made
+//! again.
 //!
-//! **When.** A reward is what shows a change and what can be faded, so fading follows a reward, before
-//! promotions are looked for: by half when [`half_life`](crate::Settings::half_life) rewards were learned
-//! since the last fading, and as [`on_change`](crate::Settings::on_change) says when this reward was the one
-//! that a change is noticed by. How much is kept is in the event, so both settings may be changed at any
-//! time.
+//! Fading ends the guarantee of promotions by the ellipsoid, since theta may move. Trials of probes stay,
+//! since they are about the rewards of their time.
 //!
-//! A decision made before a fading and rewarded after it counts in full, as of the time its reward comes. An
-//! observation that was learned before is taken back with what it still counts, the product of what was kept
-//! since.
+//! **When.** A fading follows a reward, before promotions are checked. It is due when
+//! [`half_life`](crate::Settings::half_life) rewards were learned since the last fading: then half is kept.
+//! It is also due, as [`on_change`](crate::Settings::on_change) says, at the reward that a change is noticed
+//! by. The event has the share that is kept, so both settings may change at any time.
+//!
+//! A reward counts in full at the time it comes, also for a decision from before a fading. An earlier
+//! observation is taken back with its remaining share, the product of all shares kept since.
 
 use super::learner::{Regions, regions};
 use super::{State, User, UserError, supported};
@@ -22,7 +21,7 @@ use crate::catalog::score::Scalar;
 use crate::policy::Policy;
 use crate::posterior::Fading;
 
-/// A checked fading in its place.
+/// A checked fading, with the memory that it changes.
 #[derive(Debug)]
 pub(super) struct Fade<'s, T> {
     state: &'s mut State,
@@ -33,7 +32,7 @@ pub(super) struct Fade<'s, T> {
 }
 
 impl<T: Scalar> Fade<'_, T> {
-    /// Fades.
+    /// Applies the fading.
     #[inline(never)]
     pub(super) fn fade(self) {
         let Self { state, storage, workspace, policy, keep } = self;
@@ -49,10 +48,10 @@ impl<T: Scalar> Fade<'_, T> {
         for count in counts {
             *count *= T::from_f32(keep);
         }
-        // What is left of the squares of k times the observations: see `surprise`.
+        // The sum of squares that fitting leaves of k times the observations: see `surprise`.
         state.set_squares(kept * (f64::from(state.squares) + faded.before) - faded.after);
         state.disappointment = 0;
-        // From here on compared with the prior, since statements have faded too.
+        // The ratio is now relative to the prior, since statements have faded too.
         state.log_det_ratio = faded.log_det_ratio;
         state.since_fading = 0;
         state.voided = true;
@@ -61,15 +60,15 @@ impl<T: Scalar> Fade<'_, T> {
 }
 
 impl State {
-    /// Rewards learned since this user seemed to have changed, counted up to 254; `None` if that has not
-    /// happened in this incarnation. With a user who stays the same it happens once in 1,000 rewards on
-    /// average, or less often.
+    /// Number of rewards since a change of this user was noticed, up to 254; `None` if there was no change in
+    /// this incarnation. For a user who stays the same a change is noticed once in 1,000 rewards on average,
+    /// or less often.
     #[must_use]
     pub const fn rewards_since_change(&self) -> Option<u8> {
         self.since_change.checked_sub(1)
     }
 
-    /// Rewards learned since what is known was last faded, or since the start; counted up to 65,535.
+    /// Number of rewards since the last fading or the start, up to 65,535.
     #[must_use]
     pub const fn rewards_since_fading(&self) -> u16 {
         self.since_fading
@@ -77,23 +76,22 @@ impl State {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// How much more than the model expects this user's rewards surprise, at least 1: what exploration is
-    /// scaled with when [`Scale::Learned`](crate::settings::Scale::Learned) is set.
+    /// Surprise of this user's rewards relative to the model, at least 1. It scales exploration under
+    /// [`Scale::Learned`](crate::settings::Scale::Learned).
     #[must_use]
     pub fn scale(&self) -> f64 {
         libm::sqrt(self.state().scale_squared(self.rewards_left()))
     }
 
-    /// Rewards that were learned, as many as they still count for.
+    /// Number of learned rewards, with the shares that fadings have left.
     pub(super) fn rewards_left(&self) -> f64 {
         let values =
             self.policy.catalog().definition().components.first().map_or(0, |first| first.values.len());
         (0..=u8::MAX).take(values).map(|value| self.evidence_left(0, value)).sum()
     }
 
-    /// Share of the observations to keep, if a fading is due after a reward.
-    #[must_use]
-    pub fn fading_due(&self) -> Option<f32> {
+    /// The share to keep, if a fading is due.
+    pub(super) fn fading_due(&self) -> Option<f32> {
         let settings = self.policy.settings();
         if self.state().since_fading == 0 {
             return None;
@@ -106,8 +104,7 @@ impl<T: Scalar> User<'_, T> {
         settings.on_change.keep().filter(|_| changed).or(faded)
     }
 
-    /// Lets what is known count `keep` times as much, from 0 to less than 1, and the prior again in its
-    /// place.
+    /// Discounts all observations to the share `keep`, from 0 to less than 1, toward the prior.
     ///
     /// # Errors
     /// Another number, or a build without the feature `adapt`; nothing has changed then.
@@ -116,6 +113,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(())
     }
 
+    /// Prepares a fading.
     pub(super) fn fading(&mut self, keep: f32) -> Result<Fade<'_, T>, UserError> {
         supported(cfg!(feature = "adapt"))?;
         self.admit()?;

@@ -35,8 +35,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4_096, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// As the standard library prints them, but for the sign of zero. Half-way cases are left out: there
-        /// the product with 1,000 is rounded.
+        /// The text of the standard library, except for the sign of zero. Half-way cases are left out: the
+        /// product with 1,000 is rounded there.
         #[test]
         fn thousandths_are_what_the_standard_library_prints(magnitude in -5.0..5.0_f64, mantissa in -1.0..1.0_f64) {
             let x = mantissa * 10.0_f64.powf(magnitude);

@@ -1,4 +1,4 @@
-//! A user on a host: memory, policy and scratch in one value, on the heap.
+//! A user on a host: memory, policy and scratch in one value on the heap.
 
 use super::{Command, Decision, DecisionId, Learner, Request, State, User, UserError};
 use crate::catalog::{Context, Feasible, score::Scalar};
@@ -7,15 +7,15 @@ use crate::policy::Policy;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Decisions of one user that can wait for their reward on a host. As many as a catalog can declare
-/// contrasts, so the profile has room for all of them.
+/// Capacity for waiting decisions of one user on a host. It equals the most contrasts of a catalog, so the
+/// profile has capacity for all of them.
 pub const HOST_CAPACITY: usize = crate::catalog::MAX_CONTRASTS;
 
 /// The memory of one user on the heap.
 pub type HostLearner<T, const R: usize = HOST_CAPACITY> = Learner<T, Vec<T>, R>;
 
-/// One user with everything a host needs for it. A host with many users keeps [`HostLearner`]s
-/// instead and joins each with one workspace per thread.
+/// One user, with policy and workspace. A host of many users keeps [`HostLearner`]s instead, and binds each
+/// to one workspace per thread.
 ///
 /// ```
 /// use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
@@ -40,14 +40,14 @@ pub struct HostUser<'p, T, const R: usize = HOST_CAPACITY> {
 }
 
 impl<T: PartialEq, const R: usize> PartialEq for HostUser<'_, T, R> {
-    /// Whether the same is known.
+    /// True if the memory is equal.
     fn eq(&self, other: &Self) -> bool {
         self.learner == other.learner
     }
 }
 
 impl<T: Scalar, const R: usize> HostLearner<T, R> {
-    /// A vacant learner for the users of a policy.
+    /// An empty learner for the users of a policy.
     #[must_use]
     pub fn for_policy(policy: &Policy<'_, T>) -> Self {
         Self::from_storage(vec![T::ZERO; policy.catalog().state_len()])
@@ -65,10 +65,10 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
         Self::from_learner(policy, learner)
     }
 
-    /// A user of which something is known.
+    /// A user of a learner.
     ///
     /// # Errors
-    /// A learner that is vacant or belongs to another policy.
+    /// A learner that is empty or belongs to another policy.
     pub fn from_learner(policy: &Policy<'p, T>, learner: HostLearner<T, R>) -> Result<Self, UserError> {
         let workspace = vec![T::ZERO; policy.catalog().workspace_len()];
         let mut user = Self { policy: *policy, learner, workspace };
@@ -76,7 +76,7 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
         Ok(user)
     }
 
-    /// The user, with all the verbs.
+    /// The user, with all verbs.
     pub fn user(&mut self) -> User<'_, T> {
         let Self { policy, learner, workspace } = self;
         User { policy, memory: learner.memory(), workspace }
@@ -88,19 +88,19 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
         self.learner.state()
     }
 
-    /// What is known.
+    /// The memory.
     #[must_use]
     pub const fn learner(&self) -> &HostLearner<T, R> {
         &self.learner
     }
 
-    /// Gives up everything but what is known.
+    /// Gives up policy and workspace.
     #[must_use]
     pub fn into_learner(self) -> HostLearner<T, R> {
         self.learner
     }
 
-    /// How this user is decided for.
+    /// The catalog and the settings of this user.
     #[must_use]
     pub const fn policy(&self) -> &Policy<'p, T> {
         &self.policy
@@ -114,7 +114,7 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
         self.user().decide(&Request::new(context, feasible))
     }
 
-    /// Learns the reward of an earlier decision, and promotes what it has made certain.
+    /// Learns the reward of an earlier decision, and promotes what became certain.
     ///
     /// # Errors
     /// A reward outside [-1, 1], an unknown, expired or already rewarded decision.

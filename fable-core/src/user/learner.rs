@@ -1,8 +1,8 @@
-//! What is known about one user, in memory of a fixed size that never moves.
+//! The memory of one user, of a fixed size. It never moves.
 //!
 //! A [`Learner`] is memory and nothing else: a `static` on a device, a value on a host.
-//! [`start`](Learner::start) it in place, then [join](Learner::bind) it with a policy and a workspace to a
-//! [`User`], which has all the verbs.
+//! [`start`](Learner::start) it in place. Then [bind](Learner::bind) it to a policy and a workspace: the
+//! result is a [`User`], which has all verbs.
 //!
 //! ```
 //! use fable_core::{Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
@@ -32,41 +32,42 @@ use crate::numbers::{Layout, Storage};
 use crate::policy::Policy;
 use crate::posterior::{Posterior, PosteriorError, Prior};
 
-/// What is known about a user but for the numbers of the posterior and the two bounded lists. A [`User`], a
-/// [`Learner`] and a `HostUser` can all be asked for it.
+/// The counters and settings of a user: all of its memory but the posterior and the two bounded lists.
+///
+/// A [`User`], a [`Learner`] and a `HostUser` have one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
     pub(crate) fingerprint: u64,
     pub(crate) user: u64,
     pub(crate) incarnation: u32,
-    /// The place that decides; 0 until the first decision.
+    /// The site that decides; 0 before the first decision.
     pub(crate) site: u32,
     pub(crate) round: u32,
-    /// What has happened here in this incarnation, counted.
+    /// Number of events at this site in this incarnation.
     pub(crate) events: u32,
     pub(crate) observations: u32,
-    /// Fingerprint of the promotion settings that were in force at the start.
+    /// Fingerprint of the promotion settings at the start.
     pub(crate) guarantee_fingerprint: u32,
-    /// Whether something happened that the guarantee of promotions does not cover.
+    /// An event happened that the guarantee of promotions does not cover.
     pub(crate) voided: bool,
-    /// Shape of the posterior; vacant before the start.
+    /// Shape of the posterior; all zero before the start.
     pub(crate) layout: Layout,
     pub(crate) log_det_ratio: f64,
     /// Rewards since the last fading.
     pub(crate) since_fading: u16,
     /// Sum of squared surprises.
     pub(crate) squares: f32,
-    /// Evidence of a change, ln M in 4096ths: small, so that a user stays small.
+    /// Evidence of a change, ln M in 4096ths. A small type keeps a user small.
     pub(crate) disappointment: u16,
-    /// Rewards since a change was noticed, plus one, up to 255; 0 as long as none was.
+    /// Rewards since a change was noticed, plus one, up to 255; 0 before the first change.
     pub(crate) since_change: u8,
     pub(crate) permissions: ActionSet,
-    /// How much of what happened at other places is known here.
+    /// Number of known events of each other site.
     pub(crate) merged: Merged,
 }
 
 impl State {
-    /// Before anybody is started; all zero bits.
+    /// An empty state; all zero bits.
     const EMPTY: Self = Self {
         fingerprint: 0,
         user: 0,
@@ -87,56 +88,56 @@ impl State {
         merged: Merged::NONE,
     };
 
-    /// What the next decisions refer to.
+    /// Sets the feasible set that the next decisions refer to.
     pub(super) fn permit(&mut self, set: &ActionSet) {
         self.permissions.copy(set);
         self.count();
     }
 
-    /// The user's hash.
+    /// Hash of the user's name.
     #[must_use]
     pub const fn user(&self) -> u64 {
         self.user
     }
 
-    /// How often the user was forgotten.
+    /// Number of times that the user was forgotten.
     #[must_use]
     pub const fn incarnation(&self) -> u32 {
         self.incarnation
     }
 
-    /// Decisions made in this incarnation.
+    /// Number of decisions in this incarnation.
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.round
     }
 
-    /// [`Policy::guarantee_fingerprint`] that the incarnation was started with.
+    /// [`Policy::guarantee_fingerprint`] at the start of this incarnation.
     #[must_use]
     pub const fn guarantee_fingerprint(&self) -> u32 {
         self.guarantee_fingerprint
     }
 
-    /// Whether something happened in this incarnation that the guarantee of promotions does not cover: an
-    /// unlearning, a fading, an imputed reward, a weight other than 1 that came with its reward.
+    /// True if this incarnation has an event that the guarantee of promotions does not cover: an unlearning,
+    /// a fading, an imputed reward, or a reward with a weight other than 1.
     #[must_use]
     pub const fn is_voided(&self) -> bool {
         self.voided
     }
 
-    /// Rewards learned in this incarnation and not unlearned; onboarding is not counted.
+    /// Number of rewards learned in this incarnation and not unlearned. Statements do not count.
     #[must_use]
     pub const fn observations(&self) -> u32 {
         self.observations
     }
 
-    /// The feasible set that the last decision refers to; empty before the first.
+    /// The feasible set of the last decision; empty before the first.
     #[must_use]
     pub const fn permissions(&self) -> &ActionSet {
         &self.permissions
     }
 
-    /// Whether no user was started or loaded.
+    /// True if no user was started or loaded.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.layout.dimension() == 0
@@ -145,10 +146,12 @@ impl State {
 
 /// The memory of one user.
 ///
-/// `S` holds [`state_len`](crate::Catalog::state_len) numbers, the packed posterior, one evidence count per
-/// value and 15 numbers per declared contrast: `[T; N]` on a device, `Vec<T>` on a host. `R` is the capacity
-/// of the two bounded lists, of the decisions that wait for their reward (when one more is made the oldest
-/// expires) and of the promoted preferences.
+/// `S` holds [`state_len`](crate::Catalog::state_len) numbers: `[T; N]` on a device, `Vec<T>` on a host. They
+/// are the packed posterior, one evidence count per value, 15 numbers per declared contrast, and the user's
+/// rules.
+///
+/// `R` is the capacity of two bounded lists: the ring of decisions, of which the oldest expires when it is
+/// full, and the promoted preferences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner<T, S, const R: usize> {
     state: State,
@@ -158,8 +161,9 @@ pub struct Learner<T, S, const R: usize> {
 }
 
 impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
-    /// All zero bits, of the length that a catalog needs: a `static` of it lives in `.bss`, and the state
-    /// never exists twice. For constants: a wrong length does not compile. [`start`](Self::start) it in place
+    /// All zero bits, of the length that a catalog needs. For constants: a wrong length does not compile.
+    ///
+    /// A `static` of it is in `.bss`, and the state never exists twice. [`start`](Self::start) it in place
     /// before use.
     ///
     /// # Panics
@@ -171,8 +175,7 @@ impl<T: Scalar, const N: usize, const R: usize> Learner<T, [T; N], R> {
     }
 }
 
-/// The sizes that device users count on: everything one user needs, with capacity for one waiting decision
-/// and one promotion.
+/// Sizes that are guaranteed: all memory of a user with capacity for one waiting decision and one promotion.
 const _: () = {
     use crate::catalog::{AGENT, TAU2};
     assert!(size_of::<Learner<f32, [f32; AGENT.state_len()], 1>>() <= 105_664);
@@ -189,26 +192,26 @@ impl<T, S, const R: usize> Learner<T, S, R> {
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// A vacant learner over given storage: a `Vec` or a slice. An array would be moved; begin with `vacant`
-    /// there.
+    /// An empty learner over given storage: a `Vec` or a slice. For an array use `new`, which does not move
+    /// it.
     #[must_use]
     pub const fn from_storage(storage: S) -> Self {
         const { assert!(R > 0 && R <= u16::MAX as usize, "a learner needs room for 1 to 65535 waiting decisions") };
         Self { state: State::EMPTY, pending: [Pending::EMPTY; R], profile: heapless::Vec::new(), storage }
     }
 
-    /// The parts, whatever the storage.
+    /// The parts, of one type for all storage.
     pub(crate) fn memory(&mut self) -> Memory<'_, T> {
         let Self { state, pending, profile, storage } = self;
         Memory { state, pending, profile, storage: storage.as_mut() }
     }
 
-    /// The numbers.
+    /// The storage.
     pub(super) const fn storage(&self) -> &S {
         &self.storage
     }
 
-    /// The parts, to be read.
+    /// The parts, for reading.
     #[cfg(feature = "record")]
     pub(crate) fn view(&self) -> View<'_, T> {
         View {
@@ -219,7 +222,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         }
     }
 
-    /// Sets the learner to the policy's prior, in place, for a user.
+    /// Sets the learner to the policy's prior for a user, in place.
     ///
     /// # Errors
     /// Storage of the wrong length; nothing has changed then.
@@ -227,15 +230,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.memory().start(policy, policy.prior(), user)
     }
 
-    /// Sets the learner to another prior than the policy's own, in place: a population's. A snapshot of it,
-    /// with zero rounds, is how such a prior travels, to devices too. After [`forget`](User::forget) the
-    /// policy's own prior counts again, and [`unlearn`](User::unlearn) refuses what would leave more
-    /// uncertain than that. It is explored as boldly as the settings say; a policy that has the prior as its
-    /// own is less bold ([`Policy::nu`]).
+    /// Sets the learner to another prior than the policy's own, in place, such as a prior of a population.
+    ///
+    /// A prior travels as a snapshot of such a learner with zero rounds, also to devices. After
+    /// [`forget`](User::forget) the policy's own prior applies again. [`unlearn`](User::unlearn) refuses a
+    /// result with less precision than the policy's own prior. Exploration is that of the settings; a policy
+    /// with this prior as its own explores less ([`Policy::nu`]).
     ///
     /// The guarantee of promotions then assumes that [`prior_radius`](crate::Settings::prior_radius) covers
-    /// the user's distance from this prior, in its own precision. The default radius says nothing about that,
-    /// so without a stated one contrasts are not `valid`.
+    /// the user's distance from this prior, in its own precision. The default radius does not: without a
+    /// stated radius contrasts are not `valid`.
     ///
     /// # Errors
     /// Storage of the wrong length, or a prior of another shape; nothing has changed then.
@@ -255,11 +259,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         self.memory().clear();
     }
 
-    /// Joins this memory with a policy and scratch to a user, who decides, learns and can be asked.
+    /// Joins this memory with a policy and scratch. The result is a user, who decides and learns.
     ///
     /// # Errors
-    /// A learner that is vacant or was started under another policy, a workspace that is too small.
-    #[inline(always)] // where the policy is a constant, what its settings do not need is left out
+    /// A learner that is empty or was started under another policy, a workspace that is too small.
+    #[inline(always)] // a constant policy leaves out the code of the settings that it does not use
     pub fn bind<'u>(
         &'u mut self,
         policy: &'u Policy<'u, T>,
@@ -282,18 +286,18 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 }
 
-/// A learner's memory, borrowed: the same type whatever its storage.
+/// A learner's memory, borrowed: one type for all storage.
 #[derive(Debug)]
 pub(crate) struct Memory<'u, T> {
     pub(crate) state: &'u mut State,
     pub(crate) pending: &'u mut [Pending<T>],
     pub(crate) profile: &'u mut heapless::vec::VecView<Promotion, u16>,
-    /// The packed posterior, then one evidence count per value, then what coins have shown about each
-    /// declared contrast, then the user's rules.
+    /// The packed posterior, one evidence count per value, the numbers of each declared contrast, the user's
+    /// rules.
     pub(crate) storage: &'u mut [T],
 }
 
-/// A learner's memory, to be read.
+/// A learner's memory, for reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View<'m, T> {
     pub(crate) state: &'m State,
@@ -305,13 +309,13 @@ pub(crate) struct View<'m, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// The same memory, for a while.
+    /// The same memory with a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> Memory<'_, T> {
         let Memory { state, pending, profile, storage } = self;
         Memory { state, pending, profile, storage }
     }
 
-    /// The parts, to be read.
+    /// The parts, for reading.
     pub(crate) fn view(&self) -> View<'_, T> {
         View {
             state: self.state,
@@ -334,7 +338,7 @@ impl<T: Scalar> Memory<'_, T> {
         Ok(())
     }
 
-    /// Goes back to a prior that fits; the user and the incarnation stay.
+    /// Goes back to a checked prior. The user and the incarnation stay.
     pub(super) fn begin(&mut self, policy: &Policy<'_, T>, prior: &Prior<'_, T>, guarantee_fingerprint: u32) {
         let State { fingerprint, user, incarnation, .. } = *self.state;
         let layout = policy.catalog().layout();
@@ -395,7 +399,7 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<'u, T: Scalar> User<'u, T> {
-    /// Joins what belongs together, or says why it does not.
+    /// Joins memory, policy and scratch, if they belong together.
     #[inline(always)] // as above
     fn new(
         policy: &'u Policy<'u, T>,

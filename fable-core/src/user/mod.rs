@@ -1,9 +1,21 @@
-//! One user: decides, learns, is asked. Everything that happens to a user is an [`Event`].
+//! One user: deciding, learning, questions. Every change of a user is an [`Event`].
 //!
-//! The files follow the data: `command` and `step` (what happens, in which order), `decide`, `probe` (coins),
-//! `late` (decisions that wait for their reward), `learn`, `unlearn`, `surprise` and `fade` (users who
-//! change), `trial` (what coins show) and `assess`, `promote`, `explain`; `site`, `elsewhere` and `merge`
-//! (one user at several places); `migrate` (one user under several catalogs).
+//! The files, by subject:
+//!
+//! | Subject | Files |
+//! |---|---|
+//! | the method: Equation 4, Equations 5 and 6 | `decide`, `learn` |
+//! | checks of inputs; counts that go with learning | `admit`; `evidence` |
+//! | commands, their events, checked events | `command`, `propose`, `event`, `step` |
+//! | memory of a user; a user on the heap | `learner`; `host` |
+//! | optimistic scores; mean scores, propensities | `optimism`; `scores`, `propensity` |
+//! | probes and their analysis | `probe`, `trial` |
+//! | decisions that wait for their reward | `late` |
+//! | users who change; unlearning | `surprise`, `fade`; `unlearn` |
+//! | how sure a preference is, the profile | `assess`, `promote`, `promotion` |
+//! | why an action was chosen | `explain` |
+//! | a user's own rules | `user_rule` |
+//! | one user at several sites; under several catalogs | `site`, `remote`, `merge`; `migrate` |
 
 mod admit;
 mod assess;
@@ -76,11 +88,13 @@ use crate::posterior::Posterior;
 
 /// One user of a policy.
 ///
-/// A [`User`] joins what is known ([`Learner`]), how it is used ([`Policy`]) and scratch
-/// ([`Workspace`](crate::Workspace)), and has all the verbs. There are two ways to use it. Those who store
-/// nothing call [`decide`](User::decide) and [`feedback`](User::feedback). Those who store turn a [`Command`]
-/// into the events it takes, in the one order of the method, and write each before it is applied: what is
-/// acknowledged is durable, and what fails has changed nothing.
+/// A [`User`] joins memory ([`Learner`]), a [`Policy`] and scratch ([`Workspace`](crate::Workspace)), and has
+/// all verbs.
+///
+/// There are two ways to use it. A caller that stores nothing calls [`decide`](User::decide) and
+/// [`feedback`](User::feedback). A caller that stores a journal turns a [`Command`] into its events, and
+/// writes each event before it is applied. Then an acknowledged event is durable, and a failed write has
+/// changed nothing.
 ///
 /// ```
 /// use fable_core::catalog::TAU2;
@@ -114,7 +128,7 @@ pub struct User<'u, T> {
     workspace: &'u mut [T],
 }
 
-/// Refuses what this build leaves out.
+/// Refuses a feature that this build leaves out.
 const fn supported(feature: bool) -> Result<(), UserError> {
     if feature { Ok(()) } else { Err(UserError::Unsupported) }
 }
@@ -126,19 +140,19 @@ impl<'u, T: Scalar> User<'u, T> {
         self.memory.state
     }
 
-    /// How this user is decided for.
+    /// The catalog and the settings of this user.
     #[must_use]
     pub const fn policy(&self) -> &'u Policy<'u, T> {
         self.policy
     }
 
-    /// The posterior, to be looked at.
+    /// The posterior, for reading.
     #[must_use]
     pub fn posterior(&self) -> Posterior<T, &[T]> {
         Posterior::from_parts(self.memory.state.layout, self.memory.state.log_det_ratio, self.memory.storage)
     }
 
-    /// Scratch, for questions to the [posterior](Self::posterior), with it.
+    /// The [posterior](Self::posterior) with scratch for questions to it.
     #[must_use]
     pub fn posterior_and_scratch(&mut self) -> (Posterior<T, &[T]>, &mut [T]) {
         let State { layout, log_det_ratio, .. } = *self.memory.state;
@@ -151,13 +165,13 @@ impl<'u, T: Scalar> User<'u, T> {
         self.memory.profile
     }
 
-    /// Room for decisions that wait for their reward, and for promoted preferences: the learner's `R`.
+    /// Capacity for decisions that wait for their reward, and for promoted preferences: the learner's `R`.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.memory.pending.len()
     }
 
-    /// The name of a decision of this user in this incarnation.
+    /// The id of a decision of this user in this incarnation.
     #[must_use]
     pub fn id(&self, round: u32) -> DecisionId {
         DecisionId {

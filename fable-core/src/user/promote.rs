@@ -1,15 +1,16 @@
-//! Promotion: what the assessments say becomes an event, and the event an entry of the profile.
+//! Promotion: a certain preference becomes an event, and the event an entry of the profile.
 //!
-//! **When.** A reward is what can make a preference certain, so the look follows a reward: a
-//! [command](super::Command) that learns one (`feedback`, `observe`) goes on with what the coins of its
-//! decision have made certain, and with everything else that is due when the count of learned rewards is at a
-//! [look](is_promotion_check_due); a command `promote` looks at once. This is the one rule, for hosts,
-//! devices and pages; reading a profile writes nothing. A look costs one forward solve per declared contrast,
-//! so looks thin out as rewards come in: what the ellipsoid knows waits at most half as many rewards again.
-//! Coins cost nothing to look at, and are looked at with every reward of theirs.
+//! **When.** Only a reward can make a preference certain. So a [command](super::Command) that learns a reward
+//! (`feedback`, `observe`) also proposes promotions: of contrasts that its decision's probes have certified,
+//! and at a [check](is_promotion_check_due) of all contrasts. A command `promote` checks all contrasts at
+//! once. Reading a profile writes nothing.
 //!
-//! **Which.** Where coins have certified a contrast they decide, and the ellipsoid is not asked: it is about
-//! another question, and needs assumptions.
+//! A check costs one forward solve per declared contrast, so checks get rare as rewards come in. A promotion
+//! by the ellipsoid waits for at most half as many rewards again. Certificates of probes cost nothing to
+//! check.
+//!
+//! **Which rule.** A contrast that probes have certified is promoted by the probes, without the ellipsoid.
+//! The ellipsoid answers another question, and needs assumptions.
 
 use super::assess::{Comparison, Verdict};
 use super::promotion::{Certifier, Promotion, Standing};
@@ -19,8 +20,8 @@ use crate::catalog::score::Scalar;
 use crate::catalog::{Catalog, ContrastSet};
 use core::fmt;
 
-/// Whether promotions are looked for after so many learned rewards: at every 16th up to 64, then twice until
-/// the count has doubled.
+/// True if all contrasts are checked after so many learned rewards: every 16 rewards up to 64, then twice
+/// until the count doubles.
 ///
 /// ```
 /// use fable_core::preference::is_promotion_check_due;
@@ -37,8 +38,7 @@ pub const fn is_promotion_check_due(observations: u32) -> bool {
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The event that promotes the first of some declared contrasts that is decided now; false when there is
-    /// none.
+    /// Proposes the promotion of the first contrast of a set that is decided now. False if there is none.
     #[inline(never)]
     pub(super) fn propose_promotion(
         &mut self,
@@ -53,9 +53,11 @@ impl<T: Scalar> User<'_, T> {
         Ok(promotion.is_some())
     }
 
-    /// The promotion of the first of some declared contrasts that is decided now and not in the profile with
-    /// this verdict. `None` when there is none, or no room for it: a profile with room for every declared
-    /// contrast never fills up.
+    /// The promotion of the first contrast of a set that is decided now and is not in the profile with this
+    /// verdict.
+    ///
+    /// `None` if there is none, or if the profile is full. A profile with capacity for every declared
+    /// contrast never is.
     #[inline(never)]
     fn next_promotion(&mut self, contrasts: &ContrastSet, time: u32) -> Result<Option<Promotion>, UserError> {
         if !cfg!(feature = "promote") {
@@ -85,7 +87,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(None)
     }
 
-    /// Promotes everything that is decided now, and says how much that was.
+    /// Promotes every contrast that is decided now. The result is their number.
     ///
     /// # Errors
     /// As for [`assess`](Self::assess); nothing has changed then.
@@ -95,8 +97,8 @@ impl<T: Scalar> User<'_, T> {
         self.promote_all(&ContrastSet::FULL, time)
     }
 
-    /// The declared contrasts that are looked at after a learned reward: all of them at a
-    /// [look](is_promotion_check_due), otherwise those whose coin it was the reward of.
+    /// The contrasts to check after a learned reward: all at a [check](is_promotion_check_due), otherwise
+    /// those that the decision of `round` probed.
     pub(super) fn contrasts_to_check(&self, round: Option<u32>) -> ContrastSet {
         if is_promotion_check_due(self.state().observations) {
             ContrastSet::FULL
@@ -105,7 +107,7 @@ impl<T: Scalar> User<'_, T> {
         }
     }
 
-    /// Promotes what is decided now of some declared contrasts, and says how much that was.
+    /// Promotes every contrast of a set that is decided now. The result is their number.
     #[inline(never)]
     pub(super) fn promote_all(&mut self, contrasts: &ContrastSet, time: u32) -> Result<u32, UserError> {
         let mut promoted = 0;
@@ -116,7 +118,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(promoted)
     }
 
-    /// Whether a promotion still holds.
+    /// The present standing of a promotion.
     ///
     /// # Errors
     /// As for [`assess`](Self::assess).
@@ -132,9 +134,9 @@ impl<T: Scalar> User<'_, T> {
         Ok(promotion.assessed(&self.assess(&comparison)?))
     }
 
-    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces. Those made
-    /// without the guarantee (not `valid`) are left out; a host that wants them too walks the
-    /// [`profile`](Self::profile) itself.
+    /// Writes the promotions that hold as sentences for the host's prompt, separated by spaces.
+    ///
+    /// Promotions without the guarantee (not `valid`) are left out. The [`profile`](Self::profile) has them.
     ///
     /// # Errors
     /// As for [`assess`](Self::assess), and [`UserError::Text`] when the writer refuses.
@@ -156,7 +158,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(())
     }
 
-    /// How a contrast stands now, as an entry of the profile.
+    /// The entry of the profile that a contrast would have now.
     #[expect(clippy::cast_possible_truncation, reason = "provenance is kept to seven digits")]
     fn promotion(&mut self, contrast: u8, by: Certifier, time: u32) -> Result<Promotion, UserError> {
         if by == Certifier::Probes {
@@ -195,9 +197,8 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// A recorded promotion under the settings that the learner was started with is what the state says, bit
-    /// for bit. One that was made under others, or after the guarantee had ended, has to make sense in
-    /// itself.
+    /// Checks a recorded promotion. Under the settings of the start it equals the result of the state, bit
+    /// for bit. A promotion under other settings, or after the guarantee ended, has to be plausible.
     #[inline(never)]
     pub(super) fn admit_promotion(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "promote"))?;
@@ -212,7 +213,7 @@ impl<T: Scalar> User<'_, T> {
             Verdict::Open => false,
         };
         let now = self.promotion(promotion.contrast, promotion.by, promotion.time)?;
-        // The middle of the interval is the mean, which no promotion setting changes; its ends were rounded
+        // The middle of the interval is the mean, which no promotion setting changes. The ends were rounded
         // to `f32`.
         let middle = |lower: f32, upper: f32| f64::midpoint(f64::from(lower), f64::from(upper));
         let scale = f64::from(upper - lower)
@@ -229,8 +230,8 @@ impl<T: Scalar> User<'_, T> {
         if self.has_capacity(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
-    /// The same for a certificate: the coins are those of the state, and one made under another alpha has at
-    /// least won something.
+    /// Checks a recorded certificate: the trials are those of the state, and under another alpha the wealth
+    /// is at least above 1.
     fn admit_certificate(&mut self, promotion: &Promotion) -> Result<(), UserError> {
         supported(cfg!(feature = "probes"))?;
         let now = self.promotion(promotion.contrast, promotion.by, promotion.time)?;
@@ -250,16 +251,18 @@ impl<T: Scalar> User<'_, T> {
         if self.has_capacity(promotion.contrast) { Ok(()) } else { Err(UserError::ProfileFull) }
     }
 
+    /// The profile has a free entry, or an entry of this contrast.
     pub(super) fn has_capacity(&self, contrast: u8) -> bool {
         !self.memory.profile.is_full() || self.memory.profile.iter().any(|known| known.contrast == contrast)
     }
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Puts a promotion at the end of the profile, where it takes the place of an earlier one of its
-    /// contrast. There is room, as was checked.
+    /// Puts a promotion at the end of the profile, in place of an earlier one of its contrast. The profile is
+    /// not full, as was checked.
     pub(super) fn enlist(&mut self, promotion: &Promotion) {
-        // Neighbours change places: nothing else in an image moves memory over itself, which takes 1.3 KB.
+        // Swaps of neighbours. Moving memory over itself would link `memmove`, 1.3 KB that no other function
+        // needs.
         if let Some(known) = self.profile.iter().position(|known| known.contrast == promotion.contrast) {
             for place in known + 1..self.profile.len() {
                 self.profile.swap(place - 1, place);
@@ -269,7 +272,7 @@ impl<T: Scalar> Memory<'_, T> {
         let _ = self.profile.push(*promotion);
     }
 
-    /// Enters a promotion that was found sound.
+    /// Applies a checked promotion.
     pub(super) fn promote(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
         self.state.count();
         self.enlist(promotion);
@@ -278,7 +281,7 @@ impl<T: Scalar> Memory<'_, T> {
         }
     }
 
-    /// Remembers that coins have certified a contrast: from now on they look out for a change.
+    /// Records that probes have certified a contrast. From now on they test for a change.
     pub(super) fn certify(&mut self, catalog: &Catalog<'_>, promotion: &Promotion) {
         let trials = self.storage.get_mut(catalog.trials_start()..).unwrap_or_default();
         if let Some(numbers) = numbers(trials, usize::from(promotion.contrast)) {

@@ -1,11 +1,12 @@
-//! The profile: a bounded list of promoted preferences, each with its provenance, and the sentences a host's
-//! prompt gets.
+//! The profile: a bounded list of promoted preferences with their provenance, and their sentences for a
+//! host's prompt.
 //!
-//! A declared contrast is promoted when its coins or its [`Assessment`] say so; the learner then remembers
-//! which of the two, when, on what interval and on how much evidence. Later it stands, is `doubtful` (its
-//! interval covers zero again) or `revoked` (its interval lies on the other side, or its certificate was
-//! withdrawn; promoting that side replaces it). Promotion changes what an assistant is told, never the
-//! posterior.
+//! A declared contrast is promoted when its probes or its [`Assessment`] make it certain. The profile keeps
+//! which of the two, the time, the interval and the evidence.
+//!
+//! Later a promotion is `doubtful` when its interval covers zero again. It is `revoked` when its interval
+//! lies on the other side, or its certificate was withdrawn. A promotion of the other side replaces it.
+//! Promotion changes what an assistant is told, never the posterior.
 //!
 //! ```
 //! use fable_core::catalog::rubric::Level::{Five, One, Three};
@@ -36,53 +37,53 @@ use super::assess::{Assessment, Comparison, Verdict};
 use crate::catalog::Catalog;
 use core::fmt;
 
-/// A promoted preference and where it comes from.
+/// A promoted preference with its provenance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Promotion {
     /// Position of the contrast in the catalog.
     pub contrast: u8,
-    /// Which side was promoted.
+    /// The promoted side.
     pub verdict: Verdict,
-    /// Whether the guarantee held then.
+    /// The guarantee held at the promotion.
     pub valid: bool,
-    /// Which rule made it certain.
+    /// The rule that made it certain.
     pub by: Certifier,
-    /// Decisions made by then.
+    /// Number of decisions before the promotion.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub round: u32,
     /// The caller's time.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub time: u32,
-    /// Evidence by then: rewards that bear on it, or coins.
+    /// Evidence at the promotion: rewards of actions with either value, or trials.
     #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
-    /// Lower end of the interval then: of the residual difference, or of the average difference over the
-    /// coins.
+    /// Lower end of the interval at the promotion: of the residual difference, or of the average difference
+    /// over the trials.
     pub lower: f32,
-    /// Upper end of the interval then.
+    /// Upper end of the interval at the promotion.
     pub upper: f32,
 }
 
-/// What made a preference certain.
+/// The rule that made a preference certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Certifier {
-    /// The paper's rule: an [interval](super::Assessment) of the model, of what the user likes better than
-    /// was known before.
+    /// The paper's rule: an [interval](super::Assessment) of the residual, that is of the difference to the
+    /// reference score.
     Ellipsoid,
-    /// Fair coins: a [trial](super::Trial), of what the user reports in all. It needs no model.
+    /// Probes: a [trial](super::Trial) of the whole reward. It needs no model.
     Probes,
 }
 
-/// What has become of a promoted preference.
+/// The present standing of a promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
-    /// Its interval still lies on its side of zero, or its coins still speak for it.
+    /// Its interval lies on its side of zero, or its certificate stands.
     Holds,
     /// Its interval covers zero again.
     Doubtful,
@@ -91,7 +92,7 @@ pub enum Standing {
 }
 
 impl Promotion {
-    /// What an assessment of the same contrast says about this promotion, if it is one of the ellipsoid.
+    /// The standing of a promotion by the ellipsoid, from an assessment of its contrast.
     #[must_use]
     #[inline]
     pub(super) fn assessed(&self, assessment: &Assessment) -> Standing {

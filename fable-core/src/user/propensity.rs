@@ -1,4 +1,5 @@
-//! How probable each action is in the next round, for logs that other policies are to be judged by.
+//! Propensities: the probability of each action in the next round, for logs that other policies are evaluated
+//! with.
 
 use super::decide::{Choice, ScoreBy};
 use super::{Request, User, UserError};
@@ -7,15 +8,16 @@ use crate::numbers::Purpose;
 use crate::posterior::PosteriorError;
 
 impl<T: Scalar> User<'_, T> {
-    /// The probability of each action in the next round; 0 for an infeasible one. Nothing changes by asking,
-    /// the next decision's draw included.
+    /// The probability of each action in the next round; 0 for an infeasible action. Asking changes nothing,
+    /// not even the next draw.
     ///
-    /// Under [`Optimistic`](crate::Exploration::Optimistic) chance is in the coins of
-    /// [probes](crate::Settings::probe) alone, and the probabilities are exact: for each component that can
-    /// be probed, 1 - rho / 2 for the value that the rule chose and rho / 2 for the other one. `draws` does
-    /// not matter then. Without probes one action has 1, and a log of such rounds cannot tell what another
-    /// policy would have earned. Other rules are estimated from `draws` draws of their own: (n + 1) /
-    /// (draws + feasible) before the coins.
+    /// Under [`Optimistic`](crate::Exploration::Optimistic) exploration only [probes](crate::Settings::probe)
+    /// are random, and the probabilities are exact. Each component that can be probed keeps its value with
+    /// probability 1 - rho / 2. `draws` does not matter then. Without probes one action has probability 1,
+    /// and a log of such rounds cannot evaluate another policy.
+    ///
+    /// Other rules are estimated from `draws` draws of their own: (n + 1) / (draws + feasible), before
+    /// probes.
     ///
     /// # Errors
     /// As for [`decide`](Self::decide), and for an `out` that does not have one number per action.
@@ -51,7 +53,7 @@ impl<T: Scalar> User<'_, T> {
         self.estimate_propensities(request, round, draws, out)
     }
 
-    /// The same for the round that was just drawn: a rule without draws has all that it takes at hand.
+    /// The propensities of a round that was just chosen. An optimistic choice is not computed again.
     pub(super) fn propensities_of(
         &mut self,
         request: &Request<'_>,
@@ -65,7 +67,7 @@ impl<T: Scalar> User<'_, T> {
         self.estimate_propensities(request, choice.round, draws, out)
     }
 
-    /// All of the probability is in what coins make of one choice.
+    /// The propensities of one choice with its probes.
     fn spread_all(
         &mut self,
         request: &Request<'_>,
@@ -77,6 +79,7 @@ impl<T: Scalar> User<'_, T> {
         self.spread(request, best, round, 1.0, out)
     }
 
+    /// Estimates the propensities of a drawn choice.
     fn estimate_propensities(
         &mut self,
         request: &Request<'_>,

@@ -1,4 +1,4 @@
-//! What a decision is asked for: a context, what may be chosen, and when.
+//! The request for a decision: a context, a feasible set, and a time.
 
 use crate::catalog::{Context, Feasible};
 
@@ -15,14 +15,14 @@ use crate::catalog::{Context, Feasible};
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Request<'r> {
-    /// The request in the catalog's terms.
+    /// The context.
     pub context: &'r Context,
-    /// What may be chosen, as far as the rules of the catalog and of the user leave it.
+    /// The feasible actions, before the rules of the catalog and of the user.
     pub feasible: &'r Feasible,
-    /// Replaces the catalog's default score b for this round, one number per action.
+    /// Default scores b of this round, one number per action; `None` for the catalog's.
     pub defaults: Option<&'r [f64]>,
-    /// The caller's time, in a unit of its choice that never runs backwards (seconds, say). Only
-    /// [`Deadline::Time`](crate::settings::Deadline) looks at it; 0 when there is no clock.
+    /// The caller's time, in any unit, never decreasing: seconds, for example; 0 without a clock. Only
+    /// [`Deadline::Time`](crate::settings::Deadline) reads it.
     pub time: u32,
 }
 
@@ -33,14 +33,14 @@ impl<'r> Request<'r> {
         Self { context, feasible, defaults: None, time: 0 }
     }
 
-    /// The same with the default score of each action.
+    /// The request with a default score per action.
     #[must_use]
     pub const fn with_defaults(mut self, defaults: &'r [f64]) -> Self {
         self.defaults = Some(defaults);
         self
     }
 
-    /// The same at a time.
+    /// The request at a time.
     #[must_use]
     pub const fn at(mut self, time: u32) -> Self {
         self.time = time;

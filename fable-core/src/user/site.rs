@@ -1,24 +1,23 @@
-//! Places: one user who is decided for at several of them.
+//! Sites: one user who is decided for at several of them.
 //!
-//! Every place has a number of its own, [`Settings::site`](crate::Settings::site), which is part of decision
-//! ids and draws. It is recorded with the first decision of an incarnation
-//! ([`Event::Site`](super::Event::Site)) and fixed from then on; place 0 is not recorded, so that a life at
-//! one place is what it would be without any of this. What happened elsewhere comes as events that are
-//! complete in themselves, and the state remembers how much of each place it knows: nothing counts twice, and
-//! a gap is noticed.
+//! Every site has a number of its own, [`Settings::site`](crate::Settings::site), which is part of decision
+//! ids and draws. [`Event::Site`](super::Event::Site) records it before the first decision of an incarnation,
+//! and then it is fixed. Site 0 is not recorded, so a user of one site has no such event.
+//!
+//! Events of other sites are complete in themselves. The state counts the known events of each site: nothing
+//! counts twice, and a missing event is noticed.
 
 use super::{Event, State, User};
 use crate::catalog::score::Scalar;
 
-/// Other places that a user can be merged from. Builds without `alloc` refuse to merge: hosts merge the
+/// Most other sites that a user can be merged from. Builds without `alloc` refuse to merge: hosts merge the
 /// journals of devices.
 pub const MAX_SITES: usize = 8;
 
-/// How much of what happened at other places is known.
+/// The number of known events of each other site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// Number of a place and how many of its events are known, in the order of numbers; none are known of an
-    /// empty entry.
+    /// Number of a site and of its known events, in the order of sites. An empty entry has no events.
     entries: [(u32, u32); MAX_SITES],
 }
 
@@ -26,12 +25,12 @@ impl Merged {
     /// All zero bits.
     pub(crate) const NONE: Self = Self { entries: [(0, 0); MAX_SITES] };
 
-    /// The places and how many events of each are known.
+    /// The sites, and how many events of each are known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         self.entries.iter().copied().take_while(|(_, events)| *events > 0)
     }
 
-    /// Remembers that so many events of a place are known. False when there is no room for another place.
+    /// Remembers the number of known events of a site. False if there is no free entry.
     pub(crate) fn set(&mut self, site: u32, events: u32) -> bool {
         let Some(place) = self.entries.iter().position(|(known, count)| *count == 0 || *known == site) else {
             return false;
@@ -47,46 +46,46 @@ impl Merged {
 }
 
 impl State {
-    /// The place that decides, as recorded with the first decision; 0 before.
+    /// The recorded site that decides; 0 before the first decision.
     #[must_use]
     pub const fn site(&self) -> u32 {
         self.site
     }
 
-    /// What has happened here in this incarnation: events, not counting [`Site`](super::Event::Site) and what
-    /// was merged.
+    /// Number of events at this site in this incarnation, without [`Site`](super::Event::Site) and merged
+    /// events.
     #[must_use]
     pub const fn events(&self) -> u32 {
         self.events
     }
 
-    /// The other places that this user was merged from, and how many events of each are known.
+    /// The other sites that this user was merged from, and how many events of each are known.
     pub fn merged(&self) -> impl Iterator<Item = (u32, u32)> {
         self.merged.iter()
     }
 
-    /// How many events of another place are known.
+    /// Number of known events of another site.
     #[must_use]
     pub fn known_of(&self, site: u32) -> u32 {
         self.merged.iter().find(|(known, _)| *known == site).map_or(0, |(_, events)| events)
     }
 
-    /// One more has happened here.
+    /// Counts an event at this site.
     pub(super) const fn count(&mut self) {
         self.events = self.events.saturating_add(1);
     }
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// The place that decides: the recorded one, or before the first decision that of the settings.
+    /// The site that decides: the recorded site, or before the first decision that of the settings.
     #[must_use]
     pub fn site(&self) -> u32 {
         let State { site, round, .. } = *self.memory.state;
         if site == 0 && round == 0 { self.policy.settings().site } else { site }
     }
 
-    /// What has to happen before something from elsewhere can, or a decision: the place is recorded, if it is
-    /// not yet.
+    /// The event that records the site; `None` if it is recorded. It comes before a decision and before a
+    /// remote event.
     #[must_use]
     pub fn site_event(&self) -> Option<Event> {
         (self.state().site() != self.site()).then(|| Event::Site { site: self.site() })

@@ -1,23 +1,24 @@
-//! How much rewards surprise: what the scale of exploration is learned from, and what notices that a user has
-//! changed.
+//! Surprise of rewards: the scale of exploration, and the detection of a user who has changed.
 //!
-//! A reward is predicted with mean phi.mu and variance v = sigma^2 + phi.Sigma.phi; e is what it differs by,
-//! and e^2 / v is 1 on average if the model is right. **The scale** is s^2 = max(1, (a + q / 2) / (a + n /
-//! 2)) with q the sum of e^2 / v over n rewards and a = [`TRUST`], so that it takes about 16 rewards to count
-//! as much as the settings do: rewards of +1 and -1, which scatter more than the settings say, are explored
-//! more widely before one of them decides, and graded ones are not. It is at least 1, because a user who
-//! surprises less than expected is no reason to stop exploring. q is what is left of the squares of all
-//! rewards after fitting them, whatever their order, so a reward that is taken back leaves it as if it had
-//! never come. n is what the counts of evidence add up to. Statements and imputed rewards surprise nobody:
-//! they are not counted.
+//! A reward is predicted with mean phi.mu and variance v = sigma^2 + phi.Sigma.phi. Its error is e, and e^2 /
+//! v is 1 on average if the model is right.
 //!
-//! **A change** shows as disappointment: what was the best action until now is suddenly rewarded less than
-//! predicted. With a scale that follows faster, a = [`HASTE`], and x = -e / (s sqrt(v)) the evidence M <-
-//! max(M, 1) exp(x - 1/2) multiplies as long as it goes on, and at 1,000 the change is noticed and M starts
-//! again at 1. As long as a user stays the same and the noise of rewards is no wider than a normal one of
-//! variance s^2 v, M stays under a Shiryaev-Roberts martingale, so that there are at least 1,000 rewards from
-//! one false alarm to the next on average. The first [`SETTLING`] rewards raise none: the scale has to be
-//! found first.
+//! **The scale** is s^2 = max(1, (a + q / 2) / (a + n / 2)), with q the sum of e^2 / v over n rewards and a =
+//! [`TRUST`]. After about 16 rewards they count as much as the settings. Rewards of +1 and -1 scatter more
+//! than the settings say, so they are explored more widely; graded rewards are not. s^2 is at least 1: less
+//! surprise is no reason to explore less.
+//!
+//! q is the sum of squares that fitting all rewards leaves, in any order. A reward that is taken back leaves
+//! q as if it had never come. n is the sum of the evidence counts. Statements and imputed rewards do not
+//! count.
+//!
+//! **A change** shows as rewards below their prediction: the best action until now gets worse. With a faster
+//! scale, a = [`HASTE`], and x = -e / (s sqrt(v)), the evidence is M <- max(M, 1) exp(x - 1/2). At 1,000 a
+//! change is noticed, and M starts again at 1.
+//!
+//! For a user who stays the same, and noise no wider than a normal one of variance s^2 v, M stays below a
+//! Shiryaev-Roberts martingale. So there are at least 1,000 rewards between two false alarms on average. The
+//! first [`SETTLING`] rewards raise no alarm, until the scale is known.
 
 use super::State;
 use crate::numbers::Number;
@@ -26,18 +27,18 @@ use crate::posterior::Update;
 /// Rewards after a start or a fading that raise no alarm.
 const SETTLING: u16 = 10;
 
-/// Half the rewards that the settings count as when the scale of exploration is learned.
+/// a for exploration: half the number of rewards that the settings count as.
 const TRUST: f64 = 8.0;
-/// The same for the alarm, which must not take noise for a change.
+/// a for the alarm, which must not take noise for a change.
 const HASTE: f64 = 2.0;
 
-/// ln 1000: at least 1,000 rewards from one false alarm to the next on average.
+/// ln 1000: at least 1,000 rewards between two false alarms on average.
 const LN_ALARM: f64 = 6.907_755_278_982_137;
 
 /// Units of ln M in 1.
 const UNIT: f64 = 4_096.0;
 
-/// Whether numbers of a [`State`] are such as counting leads to.
+/// True if these numbers of a [`State`] are possible.
 #[cfg(feature = "record")]
 pub(crate) fn is_sound(squares: f32, disappointment: u16) -> bool {
     (0.0..1e12).contains(&squares) && f64::from(disappointment) < UNIT * LN_ALARM
@@ -60,13 +61,13 @@ impl State {
         self.squares = squares.max(0.0) as f32;
     }
 
-    /// Counts the surprise of a reward that was learned, or taken back: its variance is negative then.
+    /// Adds e^2 / v of a reward to q. The variance of a reward that is taken back is negative.
     pub(super) fn count_surprise<T: Number>(&mut self, update: &Update<T>) {
         let (innovation, variance) = (update.innovation.to_f64(), update.variance.to_f64());
         self.set_squares(f64::from(self.squares) + innovation * innovation / variance);
     }
 
-    /// Weighs a reward as evidence of a change, after n rewards.
+    /// Updates the evidence of a change with a reward, after n rewards.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to less than 2^16")]
     pub(super) fn weigh<T: Number>(&mut self, update: &Update<T>, rewards: f64) {
         let sd = libm::sqrt(update.variance.to_f64() * self.surprising(HASTE, rewards));

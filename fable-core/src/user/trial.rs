@@ -1,36 +1,35 @@
-//! What fair coins have shown about a declared contrast: a test by betting, an interval, and an eye on what
-//! was certified.
+//! Analysis of the probes of a declared contrast: a test by betting, an interval, and a test for a later
+//! change.
 //!
-//! A [coin](super::probe) decides whether a round plays the value that the contrast prefers (C = 1) or the
-//! other one, everything else being the same. m is what was expected before the coin fell, r the reward. Then
+//! A [probe](super::probe) plays the value that the contrast prefers (C = 1) or the other value (C = 0), by a
+//! fair coin, with all other values the same. m is the reward that was expected before the coin, r the
+//! reward. Then
 //!
-//! Z = (2C - 1)(r - m), |Z| <= B = 1 + |m|, and E[Z | past] is half the difference of what this user reports
-//! to the two,
+//! Z = (2C - 1)(r - m), |Z| <= B = 1 + |m|, and E[Z | past] is half the difference of this user's rewards of
+//! the two,
 //!
-//! costs and all. That needs no model and no assumption about noise, only rewards in [-1, 1]. The ellipsoid
-//! of [`assess`](super::User::assess) is about the residual instead: what the user likes better than was
-//! known before.
+//! costs included. It assumes only rewards in [-1, 1], no model and nothing about noise. The ellipsoid of
+//! [`assess`](super::User::assess) is about the residual instead, the difference to the reference score.
 //!
 //! **The test.** For each direction a wealth, K+- = mean over c of prod (1 +- c Z / B) with c in {1/16, 1/8,
-//! 1/4, 1/2, 7/8}. If there is no difference, or one the other way, a wealth is 1 on average at any time, so
-//! that it ever reaches x with probability 1/x at most (Ville). At [`Policy::needed`](crate::Policy::needed)
-//! = 2 M / alpha_p the contrast is certified: two directions, M declared contrasts, alpha_p half of alpha.
+//! 1/4, 1/2, 7/8}. Without a difference in its direction a wealth is 1 on average at most, at any time. So it
+//! ever reaches x with probability 1/x at most (Ville). At [`Policy::needed`](crate::Policy::needed) = 2 M /
+//! alpha_p the contrast is certified: two directions, M declared contrasts, alpha_p half of alpha.
 //!
-//! **The interval** is about the average difference over the coins so far, which is meaningful for users who
-//! change, too. With X = (Z / 2 + 1) / 2 in [0, 1], a guess X' from before, V = sum (X - X')^2 and psi(l) =
-//! -ln(1 - l) - l, the mean over l of exp(l S - psi(l) V) is 1 on average at most, S being by how much the
-//! sum of X exceeds that of its means (empirical Bernstein). The interval is where that is below 2 / alpha,
-//! for each contrast by itself.
+//! **The interval** is about the average difference over the trials so far, which is meaningful for users who
+//! change, too. With X = (Z / 2 + 1) / 2 in [0, 1], an earlier guess X', V = sum (X - X')^2 and psi(l) =
+//! -ln(1 - l) - l, the mean over l of exp(l S - psi(l) V) is 1 on average at most (empirical Bernstein). S is
+//! the excess of the sum of X over the sum of its means. The interval has all means for which that is below 2
+//! / alpha, for each contrast by itself.
 //!
-//! **Afterwards.** Against a certificate runs an e-detector, M <- (M + 1)(1 -+ c Z / B), with the stake c
-//! that the coins before make best. At [`WITHDRAWN`] the certificate is withdrawn, wrongly once in so many
-//! coins on average at most, and the contrast starts again. So it does when a reward of its coins is
-//! unlearned. Each start has half the alpha of the one before, so a contrast is wrong with at most twice what
-//! one that never started again is.
+//! **Afterwards** an e-detector tests each certificate: M <- (M + 1)(1 -+ c Z / B), with the best stake c of
+//! the trials before. At [`WITHDRAWN`] the certificate is withdrawn, wrongly once in so many trials on
+//! average at most, and the contrast starts again. It also starts again when a reward of its probes is
+//! unlearned. Each start has half the alpha of the start before. So a contrast is wrong with at most twice
+//! the probability of one that never starts again.
 //!
-//! A reward that does not come, or is imputed, says nothing: it counts as r = m. If *whether* a user answers
-//! depends on how pleased the user is, no coin can mend that: with silence that is chosen and answers that
-//! scatter differently a certificate can be wrong.
+//! A missing or imputed reward counts as r = m. If missing depends on how pleased the user is, a certificate
+//! can be wrong.
 
 use super::assess::Verdict;
 use super::{User, UserError, supported};
@@ -42,30 +41,29 @@ use crate::numbers::Number;
 const STAKES: [f64; 5] = [0.0625, 0.125, 0.25, 0.5, 0.875];
 /// l
 const RATES: [f64; 6] = [0.0625, 0.125, 0.25, 0.5, 0.75, 0.9375];
-/// Coins from a certificate to its wrong withdrawal, on average, at least.
+/// Trials from a certificate to its wrong withdrawal, on average, at least.
 const WITHDRAWN: f64 = 1_000.0;
-/// Coins that are counted; a contrast that has had so many gets no more.
+/// Most trials of a contrast. After so many it is not probed.
 pub const MAX_TRIALS: u16 = u16::MAX;
-/// Starts that are counted.
+/// Most restarts that are counted.
 const MAX_RESTARTS: u8 = 31;
 
-/// What coins have shown about a declared contrast so far.
+/// The trials of a declared contrast so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trial {
-    /// Coins with a reward since the contrast last started.
+    /// Probes with a reward since the contrast last started.
     pub trials: u16,
     /// The larger of the two wealths: 1 at the start.
     pub e_value: f64,
-    /// What it takes.
+    /// The wealth that certifies the contrast.
     pub needed: f64,
-    /// The average difference in reward, preferred over other, over these coins.
+    /// The average difference in reward, preferred minus other, over these trials.
     pub average: Average,
-    /// The side that is certified, and not withdrawn.
+    /// The certified side; `Open` without a certificate.
     pub certified: Verdict,
-    /// Whether alpha is what the learner was started with, so that the guarantee holds as far as the learner
-    /// can know.
+    /// Alpha is that of the learner's start, so the guarantee holds as far as the learner can know.
     pub valid: bool,
 }
 
@@ -74,11 +72,11 @@ pub struct Trial {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Average {
-    /// 2 sum Z / n, 0 without a coin.
+    /// 2 sum Z / n; 0 without a trial.
     pub mean: f64,
-    /// From -2.
+    /// Lower end, at least -2.
     pub lower: f64,
-    /// To 2.
+    /// Upper end, at most 2.
     pub upper: f64,
 }
 
@@ -91,7 +89,7 @@ pub(crate) struct Account {
     sum: f64,
     /// V
     squares: f64,
-    /// m of the coin that is open.
+    /// m of the last probe.
     pub(crate) expected: f64,
     pub(crate) trials: u16,
     pub(crate) certified: Verdict,
@@ -100,9 +98,9 @@ pub(crate) struct Account {
     alarm: f64,
 }
 
-/// Statuses that differ in the certificate alone.
+/// Distance of statuses that differ in the certificate.
 const CERTIFICATE: u32 = 1 << 16;
-/// Statuses that differ in the number of starts alone.
+/// Distance of statuses that differ in the number of restarts.
 const RESTART: u32 = 3 * CERTIFICATE;
 
 impl Account {
@@ -117,8 +115,8 @@ impl Account {
         alarm: 0.0,
     };
 
-    /// As it stands in a learner's storage: ten logs, sum of Z, V, m, the status, the e-detector. All zero at
-    /// the start.
+    /// Reads an account from a learner's storage: ten logs, sum of Z, V, m, the status, the e-detector. All
+    /// zero at the start.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -142,6 +140,7 @@ impl Account {
         account
     }
 
+    /// Writes an account as [`read`](Self::read) reads it.
     pub(crate) fn write<T: Number>(&self, numbers: &mut [T]) {
         let certified = match self.certified {
             Verdict::Open => 0,
@@ -155,7 +154,7 @@ impl Account {
         }
     }
 
-    /// The reward of a coin before which so much was expected.
+    /// Adds the reward of a probe with m = `expected`.
     pub(crate) fn settle(&mut self, expected: f64, preferred: bool, reward: f64) {
         let bound = 1.0 + expected.abs();
         let z = if preferred { reward - expected } else { expected - reward };
@@ -171,7 +170,7 @@ impl Account {
                 *log += libm::log1p(sign * stake * z / bound);
             }
         }
-        // X and its guess, the mean of those before and of one half.
+        // X, and its guess: the mean of earlier X and of one half.
         let count = f64::from(self.trials);
         let guess = (0.5 + 0.5 * count + 0.25 * self.sum) / (count + 1.0);
         let surprise = 0.5 + 0.25 * z - guess;
@@ -180,8 +179,8 @@ impl Account {
         self.trials = self.trials.saturating_add(1);
     }
 
-    /// What grows fastest if the difference has turned round: E[x] / E[x^2] of x = Z / B, from the coins
-    /// before.
+    /// The stake of fastest growth if the difference changes sign: E[x] / E[x^2] of x = Z / B, over earlier
+    /// trials.
     fn stake(&self, bound: f64) -> f64 {
         let (count, mean) = (f64::from(self.trials.max(1)), self.sum.abs() / f64::from(self.trials.max(1)));
         let square = 16.0 * self.squares / count + mean * mean;
@@ -189,7 +188,7 @@ impl Account {
         best.clamp(0.0625, 0.875)
     }
 
-    /// Begins again, with half the alpha.
+    /// Starts again, with half the alpha.
     pub(crate) fn restart(&mut self) {
         *self =
             Self { expected: self.expected, restarts: (self.restarts + 1).min(MAX_RESTARTS), ..Self::NEW };
@@ -201,9 +200,9 @@ impl Account {
         self.logs.map(|logs| mean(logs).min(f64::MAX))
     }
 
-    /// The direction whose wealth is at least so much.
+    /// The direction with a wealth of at least `needed`.
     pub(crate) fn verdict(&self, needed: f64) -> Verdict {
-        // A mean is at most the largest: no exponential is needed as long as all are too small.
+        // A mean is at most the largest term. No exponential is needed while all terms are too small.
         if self.closeness() < libm::log(needed) - 1e-6 {
             return Verdict::Open;
         }
@@ -217,18 +216,17 @@ impl Account {
         }
     }
 
-    /// The largest logarithm of a product of wealth: how close the contrast is to a certificate, without an
-    /// exponential.
+    /// The largest logarithm of a product: the distance from a certificate, without an exponential.
     pub(crate) fn closeness(&self) -> f64 {
         self.logs.as_flattened().iter().copied().fold(0.0, f64::max)
     }
 
-    /// How often the contrast has started again, as a factor of what is needed.
+    /// The factor by which restarts raise the needed wealth.
     pub(crate) fn factor(&self) -> f64 {
         f64::from(1_u32 << self.restarts.min(MAX_RESTARTS))
     }
 
-    /// The interval outside of which something of probability alpha / 2 must have happened on either side.
+    /// The interval. A mean outside of it has probability alpha / 2 at most on either side.
     pub(crate) fn average(&self, alpha: f64) -> Average {
         let count = f64::from(self.trials);
         if self.trials == 0 {
@@ -241,12 +239,12 @@ impl Account {
     }
 }
 
-/// The S at which the mean over l of exp(l S - psi(l) V) is 2 / alpha. Newton's steps from above: the
-/// logarithm is convex in S, so each ends above, too.
+/// The S at which the mean over l of exp(l S - psi(l) V) is 2 / alpha. Newton's steps come from above, since
+/// the logarithm is convex in S.
 fn excess(squares: f64, alpha: f64) -> f64 {
     let psi = RATES.map(|rate| -libm::log1p(-rate) - rate);
     let (count, aim) = (6.0, libm::log(2.0 / alpha));
-    // One l alone.
+    // The solution for one l alone.
     let alone = |(rate, psi): (f64, f64)| (aim + libm::log(count) + psi * squares) / rate;
     let mut excess = RATES.into_iter().zip(psi).map(alone).fold(f64::INFINITY, f64::min);
     for _ in 0..8 {
@@ -263,19 +261,19 @@ fn excess(squares: f64, alpha: f64) -> f64 {
     excess
 }
 
-/// Whether a number of a contrast, by its place, is one that coins lead to.
+/// True if a number of a contrast, by its index, is possible.
 #[cfg(feature = "record")]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "clamped by the cast, then compared"
 )]
-pub(crate) fn is_possible(place: usize, number: f64) -> bool {
-    let coins = f64::from(MAX_TRIALS);
-    match place {
-        0..10 => (-2.1 * coins..=coins).contains(&number),
-        10 => (-2.0 * coins..=2.0 * coins).contains(&number),
-        11 => (0.0..=coins).contains(&number),
+pub(crate) fn is_possible(index: usize, number: f64) -> bool {
+    let trials = f64::from(MAX_TRIALS);
+    match index {
+        0..10 => (-2.1 * trials..=trials).contains(&number),
+        10 => (-2.0 * trials..=2.0 * trials).contains(&number),
+        11 => (0.0..=trials).contains(&number),
         12 => (-1.0..=1.0).contains(&number),
         13 => {
             let status = number as u32;
@@ -285,7 +283,7 @@ pub(crate) fn is_possible(place: usize, number: f64) -> bool {
     }
 }
 
-/// The numbers of a declared contrast, among those of all.
+/// The numbers of a declared contrast.
 pub(crate) fn numbers<T>(trials: &mut [T], contrast: usize) -> Option<&mut [T]> {
     let start = TRIAL_LEN.checked_mul(contrast)?;
     trials.get_mut(start..start.checked_add(TRIAL_LEN)?)
@@ -310,7 +308,7 @@ impl<T: Scalar> User<'_, T> {
         self.memory.storage.get(start..start + TRIAL_LEN).map(Account::read)
     }
 
-    /// What coins have shown about a declared contrast, by its position.
+    /// The trials of a declared contrast, by its position.
     ///
     /// # Errors
     /// [`UserError::UnknownContrast`] for a contrast that the catalog does not have; without the feature
@@ -342,8 +340,7 @@ impl<T: Scalar> User<'_, T> {
         })
     }
 
-    /// The direction that a declared contrast is certified in by its coins so far, whether that was recorded
-    /// or not.
+    /// The direction that the trials of a declared contrast certify, recorded or not.
     pub(super) fn certificate(&self, contrast: usize) -> Verdict {
         let Some(account) = self.account(contrast) else { return Verdict::Open };
         match account.certified {
@@ -357,16 +354,15 @@ impl<T: Scalar> User<'_, T> {
 mod tests {
     use super::*;
 
-    fn after(coins: &[(bool, f64, f64)]) -> Account {
+    fn after(trials: &[(bool, f64, f64)]) -> Account {
         let mut account = Account::NEW;
-        for (preferred, expected, reward) in coins {
+        for (preferred, expected, reward) in trials {
             account.settle(*expected, *preferred, *reward);
         }
         account
     }
 
-    /// Every sequence of four fair coins, with rewards that do not depend on them and expectations that
-    /// depend on the past.
+    /// All sequences of four fair coins. Rewards do not depend on them, and expectations depend on the past.
     #[test]
     fn without_a_difference_wealth_is_one_on_average() {
         let rewards = [0.7, -1.0, 1.0, 0.1];

@@ -1,12 +1,15 @@
-//! Exact unlearning of one earlier observation: Equations 5-6 with the sign turned round.
+//! Exact unlearning of one earlier observation: Equations 5 and 6 with the sign reversed.
 //!
-//! Lambda -= phi phi^T / v and h -= phi y / v are the same sweep with the variance -v, so learning and then
-//! unlearning is the identity to rounding. It is guarded by what is true of every observation that was really
-//! learned: there is evidence for each of its values, what is left is positive definite, at least as precise
-//! as the prior in the direction taken away, and in all no less precise than after onboarding. So nobody can
-//! talk a learner out of positive definiteness, nor into knowing less than it did at the start, by unlearning
-//! what it never saw. Which observations were learned only a journal knows; another one that passes is
-//! accepted, and what is left is then not this user's history.
+//! Lambda -= phi phi^T / v and h -= phi y / v are the sweep of learning with the variance -v. So learning and
+//! then unlearning is the identity, to rounding.
+//!
+//! Every observation that was really learned satisfies conditions that are checked. Its values have evidence.
+//! The rest is positive definite, at least as precise as the prior in the direction phi, and its determinant
+//! is no smaller than after onboarding. So no caller can make a posterior indefinite, or less certain than at
+//! the start, by unlearning an observation that was never learned.
+//!
+//! Only a journal knows which observations were learned. Another observation that passes the checks is
+//! accepted, and the rest is then not this user's history.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -32,12 +35,12 @@ use super::learn::residual;
 use super::{Observation, User, UserError, supported};
 use crate::catalog::{ContrastSet, score::Scalar};
 
-/// What rounding may take from the guards, in units of the scalar's epsilon per active coordinate.
+/// Tolerance of the checks for rounding, in units of the scalar's epsilon per active coordinate.
 const SLACK: f64 = 64.0;
 
 impl<T: Scalar> User<'_, T> {
-    /// Takes one earlier observation out of the posterior. An imputed reward, one of a probed decision, or
-    /// what fadings have left of one, is taken back with a [command](super::Command::unlearn) that says so.
+    /// Takes one earlier observation back. A [command](super::Command::unlearn) takes back imputed rewards,
+    /// rewards of probed decisions, and remains of faded ones.
     ///
     /// # Errors
     /// [`UserError::NotLearned`] when it cannot have been learned: no such evidence, or what is left would be
@@ -50,8 +53,8 @@ impl<T: Scalar> User<'_, T> {
         Ok(())
     }
 
-    /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s): it must stay finite and within
-    /// the prior's.
+    /// With s = phi.Sigma.phi the direction's variance becomes s v / (v - s). It must stay finite and at most
+    /// that of the prior.
     #[inline(never)]
     pub(super) fn admit_unlearning(
         &mut self,
@@ -67,7 +70,7 @@ impl<T: Scalar> User<'_, T> {
         }
         let policy = self.policy;
         let values = policy.catalog().values(observation.action).unwrap_or_default();
-        let least = f64::from(kept) * 0.999; // counts are rounded once they were faded
+        let least = f64::from(kept) * 0.999; // faded counts are rounded
         let seen = values
             .iter()
             .enumerate()

@@ -1,11 +1,11 @@
-//! What a user wishes, whatever is learned: rules of their own, and switches.
+//! A user's own rules and switches. They hold whatever is learned.
 //!
-//! A [`UserRule`] is a small number. A learner has room for [`MAX_USER_RULES`] of them after its other
-//! numbers, as the bits of so many more, so they are wherever the user is: in snapshots, in exported files,
-//! in the flash of a device. They change by an [event](crate::journal::Event::UserRule), so whoever follows
-//! the journal obeys them, and forgetting forgets them. A rule is enforced like one of the
-//! [catalog](crate::catalog::StandingRule): before anything is drawn. What they are called and in which words
-//! they were said is for hosts to keep.
+//! A [`UserRule`] is a small number. A learner stores up to [`MAX_USER_RULES`] of them after its other
+//! numbers, as bits of numbers. So snapshots, exported files and the flash of a device have them.
+//!
+//! They change by an [event](crate::journal::Event::UserRule), so a replay of the journal obeys them, and
+//! forgetting a user removes them. A rule is enforced like a rule of the
+//! [catalog](crate::catalog::StandingRule): before anything is drawn. A host keeps names and wording.
 //!
 //! ```
 //! use fable_core::catalog::{AGENT, When};
@@ -36,10 +36,10 @@ use crate::catalog::{
 };
 use crate::numbers::Storage;
 
-/// Most wishes of one user.
+/// Most rules and switches of one user.
 pub const MAX_USER_RULES: usize = USER_RULE_LEN;
 
-/// Something that a user wishes.
+/// A rule or switch of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -50,26 +50,26 @@ pub enum UserRule {
         component: u8,
         /// Position of the value.
         value: u8,
-        /// Where; a signal counts while it is above [`SIGNAL_HIGH`].
+        /// The contexts. A signal counts while it is above [`SIGNAL_HIGH`].
         when: When,
     },
-    /// The value is chosen in these contexts, or another one that is wished of the same component in the same
-    /// contexts.
+    /// The value is chosen in these contexts, or another value with such a rule of the same component in the
+    /// same contexts.
     Always {
         /// Position of the component.
         component: u8,
         /// Position of the value.
         value: u8,
-        /// Where; a signal counts while it is above [`SIGNAL_HIGH`].
+        /// The contexts. A signal counts while it is above [`SIGNAL_HIGH`].
         when: When,
     },
-    /// Nothing is decided for this user and nothing is learned from rewards or statements.
+    /// Nothing is decided for this user, and nothing is learned from rewards or statements.
     Off,
-    /// Whether what is said may be remembered; for hosts to obey.
+    /// The host may remember what the user says, or may not. Hosts obey it.
     Remember(bool),
 }
 
-/// Kind of a code: its bits from the 19th on.
+/// The kinds of codes: bits from the 19th on.
 const NEVER: u32 = 1;
 const ALWAYS: u32 = 2;
 const SWITCH: u32 = 3;
@@ -77,19 +77,23 @@ const SWITCH: u32 = 3;
 const OFF: u32 = SWITCH << 18;
 
 impl UserRule {
-    /// The number that is stored and sent: from the lowest bit the value, 8 bits; the component, 3; where, 7
-    /// (0 everywhere, 1 + task, 65 + signal); the kind, 2 (1 never, 2 always, 3 a switch, whose value is 0
-    /// off, 1 remember, 2 do not).
+    /// The number that is stored and sent. From the lowest bit:
+    ///
+    /// - 8 bits: the value;
+    /// - 3 bits: the component;
+    /// - 7 bits: the contexts, 0 for all, 1 + task, 65 + signal;
+    /// - 2 bits: the kind, 1 never, 2 always, 3 a switch. The value of a switch is 0 off, 1 remember, 2 do
+    ///   not remember.
     #[must_use]
     pub fn code(self) -> u32 {
         let rule = |kind: u32, component: u8, value: u8, when: When| {
             let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX >> 1);
-            let place = match when {
+            let condition = match when {
                 When::Always => 0,
                 When::Task(task) => number(task).saturating_add(1),
                 When::Signal(signal) => number(signal).saturating_add(65),
             };
-            u32::from(value) | u32::from(component & 7) << 8 | place.min(127) << 11 | kind << 18
+            u32::from(value) | u32::from(component & 7) << 8 | condition.min(127) << 11 | kind << 18
         };
         match self {
             Self::Never { component, value, when } => rule(NEVER, component, value, when),
@@ -99,11 +103,11 @@ impl UserRule {
         }
     }
 
-    /// The wish with a code; `None` when there is none.
+    /// The rule or switch with a code; `None` if there is none.
     #[must_use]
     pub fn from_code(code: u32) -> Option<Self> {
-        let Code { kind, component, value, place } = Code::of(code);
-        let when = match usize::from(place) {
+        let Code { kind, component, value, condition } = Code::of(code);
+        let when = match usize::from(condition) {
             0 => When::Always,
             task @ 1..=MAX_TASKS => When::Task(task - 1),
             signal if signal <= MAX_TASKS + MAX_SIGNALS => When::Signal(signal - MAX_TASKS - 1),
@@ -119,105 +123,110 @@ impl UserRule {
     }
 }
 
-/// A code taken apart.
+/// The parts of a code.
 #[derive(Clone, Copy)]
 struct Code {
     kind: u32,
     component: u8,
     value: u8,
-    place: u8,
+    condition: u8,
 }
 
 impl Code {
     const fn of(code: u32) -> Self {
         let [value, ..] = code.to_le_bytes();
-        Self { kind: code >> 18, component: (code >> 8 & 7) as u8, value, place: (code >> 11 & 127) as u8 }
+        Self {
+            kind: code >> 18,
+            component: (code >> 8 & 7) as u8,
+            value,
+            condition: (code >> 11 & 127) as u8,
+        }
     }
 
-    /// Whether a rule is meant that holds in a context.
+    /// True for a rule that holds in a context.
     fn holds(self, context: &Context) -> bool {
-        let place = usize::from(self.place);
+        let condition = usize::from(self.condition);
         self.kind < SWITCH
-            && match place.checked_sub(MAX_TASKS + 1) {
+            && match condition.checked_sub(MAX_TASKS + 1) {
                 Some(signal) => context.signal(signal).is_some_and(|level| level > SIGNAL_HIGH),
-                None => place == 0 || context.task() == Some(place - 1),
+                None => condition == 0 || context.task() == Some(condition - 1),
             }
     }
 
-    /// Whether another code is the same but for the value.
-    const fn is_beside(self, other: Self) -> bool {
-        self.kind == other.kind && self.component == other.component && self.place == other.place
+    /// True if another code differs at most in the value.
+    const fn differs_in_value(self, other: Self) -> bool {
+        self.kind == other.kind && self.component == other.component && self.condition == other.condition
     }
 }
 
-/// Whether a code is a wish that a user of a catalog can have.
+/// True if a user of a catalog can have the code.
 #[inline(never)]
 pub(crate) fn is_user_rule(catalog: &Catalog<'_>, code: u32) -> bool {
-    let Code { kind, component, value, place } = Code::of(code);
-    let (definition, place) = (catalog.definition(), usize::from(place));
+    let Code { kind, component, value, condition } = Code::of(code);
+    let (definition, condition) = (catalog.definition(), usize::from(condition));
     match kind {
         NEVER | ALWAYS => {
             let component = definition.components.get(usize::from(component));
             component.is_some_and(|component| usize::from(value) < component.values.len())
-                && match place.checked_sub(MAX_TASKS + 1) {
+                && match condition.checked_sub(MAX_TASKS + 1) {
                     Some(signal) => signal < definition.signals.len(),
-                    None => place <= definition.tasks.len(),
+                    None => condition <= definition.tasks.len(),
                 }
         }
         _ => (OFF..=OFF | 2).contains(&code),
     }
 }
 
-/// The numbers that wishes have, at the end of a learner's storage.
-fn places<T>(storage: &[T]) -> &[T] {
-    storage.split_last_chunk::<MAX_USER_RULES>().map_or(&[], |(_, places)| places)
+/// The numbers of rules and switches, at the end of a learner's storage.
+fn numbers<T>(storage: &[T]) -> &[T] {
+    storage.split_last_chunk::<MAX_USER_RULES>().map_or(&[], |(_, numbers)| numbers)
 }
 
 fn codes<T: Scalar>(storage: &[T]) -> impl Iterator<Item = u32> {
-    places(storage).iter().map(|number| code_of(*number)).filter(|code| *code != 0)
+    numbers(storage).iter().map(|number| code_of(*number)).filter(|code| *code != 0)
 }
 
-/// The code that a number stands for: its bits, so that nothing is computed with it. 0 for none.
+/// The code in the bits of a number; 0 for none. Nothing is computed with such a number.
 pub(crate) fn code_of<T: Scalar>(number: T) -> u32 {
     u32::try_from(number.bits()).unwrap_or(u32::MAX) // which is no rule
 }
 
 impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
-    /// What the user wishes.
+    /// The user's rules and switches.
     pub fn user_rules(&self) -> impl Iterator<Item = UserRule> {
         codes(self.storage().as_ref()).filter_map(UserRule::from_code)
     }
 }
 
 impl<T: Scalar> User<'_, T> {
-    /// What the user wishes.
+    /// The user's rules and switches.
     pub fn user_rules(&self) -> impl Iterator<Item = UserRule> {
         codes(self.memory.storage).filter_map(UserRule::from_code)
     }
 
-    /// Whether the user has switched everything off.
+    /// True if the user has switched everything off.
     #[must_use]
     pub fn is_off(&self) -> bool {
         codes(self.memory.storage).any(|code| code == OFF)
     }
 
-    /// The user's own rule that removes an action in a context; `None` when none does.
+    /// The user's rule that removes an action in a context; `None` if none does.
     #[must_use]
     pub fn forbidding_rule(&self, context: &Context, action: Action) -> Option<UserRule> {
-        UserRule::from_code(self.stops(context, action))
+        UserRule::from_code(self.forbidding_code(context, action))
     }
 
-    /// The first of the user's rules that removes an action in a context; 0 when none does.
+    /// The code of the first rule of the user that removes an action in a context; 0 if none does.
     #[inline(never)]
-    fn stops(&self, context: &Context, action: Action) -> u32 {
+    fn forbidding_code(&self, context: &Context, action: Action) -> u32 {
         let values = self.policy.catalog().values(action).unwrap_or_default();
         let has = |code: Code| values.get(usize::from(code.component)) == Some(&code.value);
         for number in codes(self.memory.storage) {
             let code = Code::of(number);
             if code.holds(context) {
-                let beside = |other: u32| code.is_beside(Code::of(other)) && has(Code::of(other));
+                let other_value = |other: u32| code.differs_in_value(Code::of(other)) && has(Code::of(other));
                 let stops =
-                    if code.kind == NEVER { has(code) } else { !codes(self.memory.storage).any(beside) };
+                    if code.kind == NEVER { has(code) } else { !codes(self.memory.storage).any(other_value) };
                 if stops {
                     return number;
                 }
@@ -226,7 +235,7 @@ impl<T: Scalar> User<'_, T> {
         0
     }
 
-    /// Refuses what a user does not want who has switched everything off; whether the user wishes anything.
+    /// Refuses users who have switched everything off. True if the user has rules or switches.
     #[cfg_attr(feature = "rules", inline(never))]
     pub(super) fn admit_on(&self) -> Result<bool, UserError> {
         let mut rules = false;
@@ -242,8 +251,9 @@ impl<T: Scalar> User<'_, T> {
         Ok(rules)
     }
 
-    /// What the rules of the catalog and of the user leave of an admitted request. This is the one place
-    /// where they are enforced: everything that chooses an action chooses among these.
+    /// The actions that the rules of the catalog and of the user leave of an admitted request.
+    ///
+    /// Rules are enforced here and nowhere else: every choice is a choice among these actions.
     ///
     /// # Errors
     /// [`FeasibleError::Empty`] when they leave nothing, [`UserError::Off`] when the user has switched
@@ -256,8 +266,9 @@ impl<T: Scalar> User<'_, T> {
         }
         let mut set = ActionSet::EMPTY;
         for action in (0..).map(Action).take(catalog.actions()) {
-            let stopped =
-                || catalog.forbids(request.context, action) || self.stops(request.context, action) != 0;
+            let stopped = || {
+                catalog.forbids(request.context, action) || self.forbidding_code(request.context, action) != 0
+            };
             if asked.set().contains(action) && !stopped() {
                 set.insert(action);
             }
@@ -265,11 +276,11 @@ impl<T: Scalar> User<'_, T> {
         Feasible::some(set).ok_or(UserError::Feasible(FeasibleError::Empty))
     }
 
-    /// Takes a wish, or gives it up: the direct way, for those who store no events.
+    /// Takes a rule, or gives it up, without an event.
     ///
     /// # Errors
-    /// A wish of another catalog, one that stands already or does not stand, no room; nothing has changed
-    /// then.
+    /// A rule of another catalog, a rule that stands already or does not stand, no capacity; nothing has
+    /// changed then.
     pub fn set_user_rule(&mut self, rule: UserRule, stands: bool) -> Result<(), UserError> {
         self.admit()?;
         self.admit_user_rule(rule.code(), stands)?;
@@ -277,7 +288,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(())
     }
 
-    /// Refuses a wish that cannot be taken or given up.
+    /// Checks that a rule can be taken or given up.
     #[inline(never)]
     pub(super) fn admit_user_rule(&self, code: u32, stands: bool) -> Result<(), UserError> {
         supported(cfg!(feature = "rules"))?;
@@ -299,7 +310,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     #[cfg(feature = "alloc")]
-    /// The next change that makes the user's wishes these; `false` when they are.
+    /// Proposes the next change that makes `rules` the user's rules; `false` if there is none.
     pub(super) fn propose_user_rule(
         &self,
         rules: &[UserRule],
@@ -313,7 +324,7 @@ impl<T: Scalar> User<'_, T> {
                 return Err(UserError::UnknownRule);
             }
             let again =
-                |(place, rule): (usize, &UserRule)| rules.iter().take(place).any(|other| other == rule);
+                |(index, rule): (usize, &UserRule)| rules.iter().take(index).any(|other| other == rule);
             if rules.len() - rules.iter().enumerate().filter(|pair| again(*pair)).count() > MAX_USER_RULES {
                 return Err(UserError::RulesFull);
             }
@@ -333,14 +344,14 @@ impl<T: Scalar> User<'_, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// Takes a wish, or gives it up: one place changes. It is not counted: other places of the user need not
-    /// know.
+    /// Takes a rule, or gives it up: one number changes. The event is not counted, since other sites do not
+    /// learn from it.
     pub(super) fn set_user_rule(&mut self, code: u32, stands: bool) {
         let (from, to) = if stands { (0, code) } else { (code, 0) };
         let start = self.storage.len().saturating_sub(MAX_USER_RULES);
-        let place = self.storage.iter_mut().skip(start).find(|place| place.bits() == u64::from(from));
-        if let Some(place) = place {
-            *place = T::from_bits(to.into());
+        let slot = self.storage.iter_mut().skip(start).find(|slot| slot.bits() == u64::from(from));
+        if let Some(slot) = slot {
+            *slot = T::from_bits(to.into());
         }
     }
 }

@@ -6,10 +6,8 @@ use super::{LANES, back};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// Solves the last two unknowns, or the only one, and returns the number of unknowns left:
-/// x_2 -= l_2 . x;  x_1 = (x_1 - l_1 . x) - l_21 x_2.
-///
-/// Here x are the entries that were solved before.
+/// Solves the last two unknowns, or the only one. The result is the number that is left. x_2 -= l_2 . x;  x_1
+/// = (x_1 - l_1 . x) - l_21 x_2, where x are the entries that are solved before both.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(
     v: V,
@@ -35,9 +33,9 @@ pub(super) fn solve_pair<T: Number, V: Lanes<T, LANES>>(
     }
 }
 
-/// Back-solve pair after pair: the first `unknown` entries of `x` hold s and become x.
+/// Back-solve pair after pair. The first `unknown` entries of `x` hold s and become x.
 ///
-/// The entries after them are solved already. The last entry is -1 and multiplies z in the information row.
+/// The entries after them are solved and end with -1 for the information row, which adds z.
 #[cfg(not(fable_host))]
 pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(
     v: V,

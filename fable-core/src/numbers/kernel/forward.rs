@@ -4,8 +4,7 @@ use super::{STRIDE, Vectors};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// Solves columns in order. Each column adds p^2 E to the variance and changes the rows below:
-/// w -= p l.
+/// Solves one column after the other. Each adds p^2 E to the variance. Rows below: w -= p l.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn solve_columns<'w, T: Number>(
     inverse: &[T],
@@ -25,10 +24,10 @@ fn solve_columns<'w, T: Number>(
     w
 }
 
-/// Returns the sum of p^2 E, which ends as w^T Sigma w, and the rest of `w` for the next segment.
+/// Returns w^T Sigma w, and the rest of `w` for the next segment.
 ///
-/// The sum starts from `variance`. If the last entry of `w` starts at 0, it ends as minus the mean of w^T
-/// theta. Four columns are solved at once when a multiple of four rows is left.
+/// Sums p^2 E into `variance`. If the last entry of `w` starts at 0, it ends as minus the mean of w^T theta.
+/// Four columns go through at once if a multiple of four rows is left.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn forward<'w, T: Number, V: Vectors<T>>(
     v: V,

@@ -1,8 +1,8 @@
-//! Forms for hardware floating point, where loads and stores take as long as arithmetic.
+//! Forms for hardware floating point. Loads and stores take as long as arithmetic there.
 //!
-//! Updates take four columns per pass, which share the loads and stores of `w`. Chunks are counted from the
-//! far end, so successive passes have the same chunks and loads match earlier stores. Two dot products share
-//! the loads of their vector.
+//! Updates take four columns per pass, which share loads of the vector. Chunks are counted from the far end.
+//! So consecutive passes have the same chunks, and a load finds what the store before it wrote. Two dot
+//! products share the loads of their vector.
 
 use super::back_solve::tree;
 use super::sweep::{column, pivot, sweep_columns};
@@ -52,7 +52,7 @@ fn sweep_four<T: Number, V: Vectors<T>>(
     Some(())
 }
 
-/// The pivots of four columns, and b for each; b is 0 for a zero pivot.
+/// The pivots of four columns, and b of each; 0 for a pivot of 0.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut T) -> ([T; 4], [T; 4]) {
     let ([p1, p2, p3, p4], [e1, e2, e3, e4]) = (&mut p, e);

@@ -1,16 +1,16 @@
 //! Back-solves for hosts: four columns at a time, and two right-hand sides in one pass over the columns.
 //!
-//! Every entry has the bits of [`solve_pair`]. The dot products of two pairs have their whole chunks in the
-//! same rows, which are added up in one loop. Only the remaining rows depend on the pair solved just before.
+//! Every entry has the bits of [`solve_pair`]. The dot products of two pairs have whole chunks in the same
+//! rows, which add up in one loop. Only the remaining rows wait for the entries that were solved just before.
 
 use super::back_solve::{dot, solve_pair, tree};
 use super::{LANES, back};
 use crate::numbers::Number;
 use crate::numbers::lanes::Lanes;
 
-/// Back-solve over one segment: the first `unknown` entries of `x` hold s and become x.
+/// Back-solve over one segment. The first `unknown` entries of `x` hold s and become x.
 ///
-/// The entries after them are solved already. The last entry is -1 and multiplies z in the information row.
+/// The entries after them are solved and end with -1 for the information row, which adds z.
 #[cfg_attr(feature = "dispatch", inline(always))]
 pub(crate) fn back_solve<T: Number, V: Lanes<T, LANES>>(
     v: V,
@@ -40,7 +40,7 @@ pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(
 ) {
     let [x, y] = x;
     loop {
-        // In f64 the sums of four columns do not fit in registers.
+        // In f64 there are too few registers for the sums of four columns.
         let left = if T::DIGITS < 53 && joins(unknown, x.len()) {
             solve_four_both(v, &mut columns, unknown, [x, y])
         } else {
@@ -51,13 +51,13 @@ pub(crate) fn back_solve_both<T: Number, V: Lanes<T, LANES>>(
     }
 }
 
-/// True if the next two pairs have dot products with the same whole chunks.
+/// True if two pairs are left whose dot products have the same whole chunks.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn joins(unknown: usize, length: usize) -> bool {
     unknown >= 4 && length.wrapping_sub(unknown) % LANES + 2 < LANES
 }
 
-/// Solves the last four unknowns and returns how many are left.
+/// Solves the last four unknowns. The result is the number that is left.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn solve_four<T: Number, V: Lanes<T, LANES>>(
     v: V,
@@ -88,13 +88,13 @@ fn solve_four_both<T: Number, V: Lanes<T, LANES>>(
     Some(unknown - 4)
 }
 
-/// Four columns: the six entries between their diagonals, and the rows below.
+/// Four columns: the entries between their diagonals, and the rows below.
 struct Four<'s, T> {
     below: [T; 6],
     columns: [&'s [T]; 4],
 }
 
-/// Takes the next four columns off the back. The last column has `len` rows.
+/// Takes the next four columns off the back. The last of them has `len` rows.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn back_four<'s, T: Copy>(columns: &mut &'s [T], len: usize) -> Option<Four<'s, T>> {
     let c4 = back(columns, len)?;
@@ -104,7 +104,7 @@ fn back_four<'s, T: Copy>(columns: &mut &'s [T], len: usize) -> Option<Four<'s, 
     Some(Four { below: [*l21, *l31, *l41, *l32, *l42, *l43], columns: [c1, c2, c3, c4] })
 }
 
-/// Solves four unknowns from their dot products, pair after pair.
+/// Finishes the rows between four columns, pair after pair.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn finish_four<T: Number>(below: [T; 6], sums: [T; 4], x: &mut [T; 4]) {
     let ([l21, l31, l41, l32, l42, l43], [s1, s2, s3, s4]) = (below, sums);

@@ -1,14 +1,14 @@
-//! The hot loops over packed columns of L in Lambda = L D L^T with E = 1/D.
+//! The loops that take most of the time, over packed columns of L in Lambda = L D L^T with E = 1/D.
 //!
-//! The information vector h is one more row of L. With L D z = h that row is z, and the mean solves L^T mu =
-//! z. A vector along the columns therefore has one more entry at the end: the response in an update, -1 in a
+//! The information vector is one more row of L: with L D z = h this row is z, and the mean solves L^T mu = z.
+//! So a vector along the columns has one more entry, the *last*: the response in an update, -1 in a
 //! back-solve.
 //!
 //! `sweep`, `forward` and `back_solve` have a file each, with the recurrence and its plain loop. `fpu` has
 //! faster forms for hardware floating point, `host` has forms for hosts. The bits of all forms are equal.
 //!
-//! Determinism: elementwise loops have one order of operations for any register width and any number of
-//! columns at once. Dot products keep eight lanes and add them up in a fixed tree.
+//! Determinism: elementwise loops have one order of operations, for any width of registers and any number of
+//! columns at once. Dot products keep eight lanes and add them up in a written-out tree.
 
 mod back_solve;
 mod forward;
@@ -32,7 +32,7 @@ use super::lanes::Lanes;
 
 /// Lanes of a dot product; part of the numeric revision.
 const LANES: usize = 8;
-/// Rows that an elementwise loop takes at once: as many as fit in registers beside four columns, one in
+/// Rows that an elementwise loop takes at once: as many as registers are left for by four columns, and one in
 /// software.
 const STRIDE: usize = match (cfg!(fable_softfloat), cfg!(fable_host)) {
     (true, _) => 1,
@@ -40,7 +40,7 @@ const STRIDE: usize = match (cfg!(fable_softfloat), cfg!(fable_host)) {
     _ => 8,
 };
 
-/// The lane widths that the loops need.
+/// The lanes of all loops.
 pub(crate) trait Vectors<T>: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE> {}
 
 impl<T, V: Lanes<T, 4> + Lanes<T, LANES> + Lanes<T, STRIDE>> Vectors<T> for V {}

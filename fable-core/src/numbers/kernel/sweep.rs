@@ -31,9 +31,11 @@ pub(super) fn column<T: Number>(p: T, b: T, column: &mut [T], w: &mut [T]) {
 
 /// Updates as many columns as `inverse` has entries.
 ///
-/// `w` holds one entry per column of the segment, then one per remaining row, then the response. Returns the
-/// running t and the rest of `w`, the vector for the next segment. After the last segment, t is the
-/// predictive variance and the last entry of `w` is the innovation. A column whose pivot is zero does not
+/// `w` has one entry per column of the segment, then one per remaining row, then the response. It is
+/// consumed: the rest after the segment's columns is the vector for the next segment. Its last entry ends as
+/// the innovation.
+///
+/// The running t is returned, and ends as the predictive variance. A column with a pivot of zero does not
 /// change and is skipped.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[expect(clippy::mut_mut, reason = "a cursor into borrowed columns")]

@@ -1,60 +1,60 @@
-//! A user goes on under another catalog: the rules of what goes along. What is the same in two catalogs is
-//! found by `catalog::matching`, and `posterior::migrate` carries the numbers.
+//! Migration of a user to another catalog: the rules of what is kept. `catalog::matching` finds the parts
+//! that both catalogs have, and `posterior::migrate` carries the posterior.
 
-use super::late::{Pending, Wait, slot_mut};
-use super::user_rule::{MAX_USER_RULES, code_of};
-use super::{Learner, Memory, Promotion, State, UserRule};
+mod error;
+
 use crate::catalog::score::Scalar;
 use crate::catalog::{Action, Context, ContrastSet, LonePart, Matching, Rename, TRIAL_LEN, When};
 use crate::numbers::Storage;
 use crate::policy::Policy;
 use crate::posterior::{Carried, Carry, Places, Prior};
-use core::fmt;
+use crate::user::late::{Pending, Wait, slot_mut};
+use crate::user::user_rule::{MAX_USER_RULES, code_of};
+use crate::user::{Learner, Memory, Promotion, State, UserRule};
+pub use error::MigrateError;
 
-/// The way from one policy to another, for any number of users, who go on under another catalog: values,
-/// tasks, signals, blocks and contrasts were added, removed, renamed or put in another order, or the catalog
-/// has other rules. Costs, default scores and texts change without any of this.
+/// The way from one policy to another, for any number of users.
 ///
-/// What is in both catalogs, by its name or by a [`Rename`](crate::catalog::Rename), keeps what is known
-/// about it:
+/// The new catalog adds, removes, renames or reorders values, tasks, signals, blocks or contrasts, or has
+/// other rules. Costs, default scores and instructions change without a migration.
 ///
-/// - mean and variances. Where parts were only added, bit for bit; what is removed is marginalised out, and
-///   every mean and variance of what stays is what it was, to rounding. What is added begins at the new
-///   policy's prior, uncorrelated with the rest;
-/// - the evidence of values, what coins have shown about contrasts, and promotions. A contrast is the same if
-///   it has its name and says the same: the same two actions, as far as their components are in both, in the
-///   same context. Otherwise it begins anew, and its promotion is dropped;
-/// - decisions that wait, with the scores of when they were made, if their action and context can be said in
-///   the new catalog; a signal that was not measured is 0 in them, a component that was not there has its
-///   null value. The others expire;
-/// - the user's own rules, if what they are about is still there, and switches;
-/// - the set that the last decision was made from, for a host that does not send its set again. An action of
-///   the new catalog is in it if all actions of the old one were that have the same values, as far as both
-///   catalogs have them. So everything stays everything; what was forbidden stays forbidden; a new component
-///   is free; a new value is, where the values of its component were all allowed. Of a removed component only
-///   the values count that were allowed with anything. If nothing is left, a request to decide has to bring
-///   its own set;
-/// - rounds, observations, incarnation, place, surprise and fading. Decision ids stay valid.
+/// Parts are the same by name, or by a [`Rename`](crate::catalog::Rename). What is known about parts of both
+/// catalogs is kept:
 ///
-/// Decisions that depend on a draw are others than without the migration once there are more coordinates:
-/// each takes a number of the stream. With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing
-/// is drawn.
+/// - Mean and variances: bit for bit if parts were only added. Removed parts are marginalised out, and every
+///   mean and variance of the others stays, to rounding. Added parts begin at the new policy's prior,
+///   uncorrelated with the others.
+/// - The evidence of values, the trials of contrasts, and promotions. A contrast is the same if it has the
+///   same name, the same two actions in the components of both catalogs, and the same context. Otherwise it
+///   begins anew, and its promotion is dropped.
+/// - Decisions that wait, with their scores, if the new catalog has their action and context. A new signal is
+///   0 in them, and a new component has its null value. The other decisions expire.
+/// - Switches, and the user's own rules if the new catalog has their parts.
+/// - The feasible set of the last decision, for a host that does not send its set again. An action is in it
+///   if all actions with the same values, as far as both catalogs have them, were in it. So a full set stays
+///   full, and forbidden values stay forbidden. A new component is free. A new value is feasible if all
+///   values of its component were. Of a removed component only the values count that were feasible with any
+///   action. If the set gets empty, a decision needs a set of its own.
+/// - Rounds, observations, incarnation, site, surprise and fading. Decision ids stay valid.
 ///
-/// **The guarantee of promotions** goes on through values, tasks and contrasts that come and go. The
-/// ellipsoid of what stays is the shadow of the whole one, with the same beta: the log-determinant ratio
-/// stays, and grows as that of all coordinates together would, since nothing that was removed is observed
-/// again. A coordinate of a new value or task was zero in all that was observed. It ends, as
-/// [`is_voided`](crate::journal::State::is_voided) says, where rewards were learned and
+/// With more coordinates a draw takes more numbers of its stream, so drawn decisions differ from those
+/// without the migration. With [`Optimistic`](crate::Exploration::Optimistic) exploration nothing is drawn.
 ///
-/// - a coordinate came or went although its values and task are in both, as when a block or a signal is
-///   added: rewards depended on it before, or do now, and the model does not say so. Or a component was
-///   removed;
-/// - something was removed that several tasks share and depend on: what ties them to each other is lost;
-/// - noise variance or left-out blocks are others, or the prior's radius was not known.
+/// **The guarantee of promotions** survives added and removed values, tasks and contrasts. The ellipsoid of
+/// the kept coordinates is the projection of the whole one, with the same beta. The log-determinant ratio
+/// stays, and grows as that of all coordinates would, since removed coordinates are not observed again. A
+/// coordinate of a new value or task was zero in all observations.
 ///
-/// The [promise](crate::Policy::guarantee_fingerprint) goes over to the new policy's if alpha, proxy and
-/// minimum are the same and the radius is not smaller. Probes were held to the number of contrasts declared
-/// then: old and new ones together may be wrong with less than twice their alpha.
+/// Where rewards were learned, the guarantee ends, see [`is_voided`](crate::journal::State::is_voided), if
+///
+/// - a coordinate was added or removed although both catalogs have its values and its task, as with a new
+///   block or signal, or a component was removed: rewards depended on it, and the model does not know;
+/// - a removed coordinate tied tasks to each other: this dependence is lost;
+/// - noise variance or retained blocks differ, or the prior's radius was not known.
+///
+/// The [guarantee fingerprint](crate::Policy::guarantee_fingerprint) becomes that of the new policy if alpha,
+/// proxy and minimum are the same and the radius is not smaller. Certificates of probes were held to the
+/// number of contrasts at their time. Old and new ones together are wrong with less than twice their alpha.
 ///
 /// ```
 /// use fable_core::catalog::{Block, Component, Definition, Rename, Value};
@@ -90,69 +90,27 @@ pub struct Migration<'m, T> {
     back: Matching<'m>,
 }
 
-/// What became of a user.
+/// The result of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Migrated {
-    /// Coordinates that are in both catalogs.
+    /// Coordinates of both catalogs.
     pub kept: u16,
-    /// Coordinates that are new.
+    /// Coordinates of the new catalog alone.
     pub added: u16,
     /// Coordinates that were marginalised out.
     pub removed: u16,
-    /// Declared contrasts that are gone, or say something else now.
+    /// Declared contrasts that the new catalog does not have, or has with other actions or another context.
     pub contrasts: u16,
-    /// Promotions that were dropped: of such a contrast, or for want of room.
+    /// Dropped promotions: of such contrasts, or beyond the capacity.
     pub promotions: u16,
-    /// The user's own rules that were dropped: what they are about is gone.
+    /// Dropped rules of the user: the new catalog does not have their parts.
     pub rules: u16,
-    /// Decisions that waited for their reward and do not any more.
+    /// Decisions that stopped waiting for their reward.
     pub waiting: u16,
-    /// Whether the guarantee of promotions ended with this migration.
+    /// The guarantee of promotions ended with this migration.
     pub voided: bool,
 }
-
-/// Why a user cannot be migrated. Nothing has changed then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum MigrateError {
-    /// A rename names something that its catalog does not have, or something twice, or a value of another
-    /// component.
-    Rename {
-        /// Its position.
-        index: usize,
-    },
-    /// The old learner is vacant, or belongs to another policy than the old one.
-    Old,
-    /// The new learner is not vacant, or its storage has another length.
-    New {
-        /// Numbers that the new catalog needs.
-        expected: usize,
-    },
-    /// The workspace is too small for one of the catalogs.
-    Workspace,
-}
-
-impl fmt::Display for MigrateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rename { index } => {
-                write!(
-                    f,
-                    "rename {index} names something that is not there, or twice, or a value of another component"
-                )
-            }
-            Self::Old => f.write_str("the user to migrate does not belong to the old catalog and settings"),
-            Self::New { expected } => {
-                write!(f, "the migrated user needs a vacant state of exactly {expected} numbers")
-            }
-            Self::Workspace => f.write_str("the workspace is too small for the two catalogs"),
-        }
-    }
-}
-
-impl core::error::Error for MigrateError {}
 
 impl<T> Places for Migration<'_, T> {
     fn new_place(&self, per_task: bool, old: usize) -> Option<usize> {
@@ -169,7 +127,7 @@ impl<T> Places for Migration<'_, T> {
 }
 
 impl<'m, T: Scalar> Migration<'m, T> {
-    /// The way from an old policy to a new one: parts are the same by name, or as the renames say.
+    /// A migration from an old policy to a new one. Parts are the same by name, or by `renames`.
     ///
     /// # Errors
     /// A rename that cannot be meant.
@@ -183,25 +141,25 @@ impl<'m, T: Scalar> Migration<'m, T> {
         Ok(Self { old, new, forward, back })
     }
 
-    /// Where users come from.
+    /// The policy of the users before.
     #[must_use]
     pub const fn old_policy(&self) -> &'m Policy<'m, T> {
         self.old
     }
 
-    /// Where they go.
+    /// The policy of the users after.
     #[must_use]
     pub const fn new_policy(&self) -> &'m Policy<'m, T> {
         self.new
     }
 
-    /// What the old catalog alone has, by name. A part that was renamed and is not among the renames is here
-    /// and in [`added`](Self::added).
+    /// The parts of the old catalog alone, by name. A renamed part that is not in `renames` is here and in
+    /// [`added`](Self::added).
     pub fn removed(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
         self.forward.lone()
     }
 
-    /// What the new catalog alone has, by name.
+    /// The parts of the new catalog alone, by name.
     pub fn added(&self) -> impl Iterator<Item = LonePart<'m>> + use<'m, T> {
         self.back.lone()
     }
@@ -213,8 +171,10 @@ impl<'m, T: Scalar> Migration<'m, T> {
         if old > new { old } else { new }
     }
 
-    /// Makes a vacant learner the user that the old learner is, under the new policy; the old one is vacant
-    /// afterwards. On a device both are there for a moment, and nothing else: a few hundred bytes of stack.
+    /// Moves a user from the old learner to an empty learner under the new policy. The old learner is empty
+    /// afterwards.
+    ///
+    /// On a device both learners are in memory for a moment. The stack takes a few hundred bytes.
     ///
     /// # Errors
     /// Learners of other policies, a new one that is in use, a workspace that is too small; nothing has
@@ -262,7 +222,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         Ok(migrated)
     }
 
-    /// Counters, promise and permissions: what can be said of them in the new catalog.
+    /// Carries counters, guarantee fingerprint and feasible set.
     #[inline(never)]
     fn carry_state(&self, old: &State, new: &mut State, ends: bool) {
         *new = *old;
@@ -273,7 +233,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         new.permissions = self.back.allowed(&old.permissions);
     }
 
-    /// Mean and variances.
+    /// Carries mean and variances.
     #[inline(never)]
     fn carry_posterior(
         &self,
@@ -289,7 +249,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         })
     }
 
-    /// E and mean of a coordinate at the new prior, by itself.
+    /// E and mean of one coordinate under the new prior.
     #[inline(never)]
     fn fresh(&self, coordinate: usize, scratch: &mut [T]) -> (T, T) {
         let isotropic = || T::from_f64(1.0 / self.new.base_precision());
@@ -306,7 +266,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         }
     }
 
-    /// Evidence of values, what coins have shown, and wishes.
+    /// Carries evidence of values, trials, and the user's rules.
     #[inline(never)]
     fn carry_numbers(&self, old: &Memory<'_, T>, new: &mut Memory<'_, T>, migrated: &mut Migrated) {
         let (from, to) = (self.old.catalog(), self.new.catalog());
@@ -354,7 +314,7 @@ impl<'m, T: Scalar> Migration<'m, T> {
         }
     }
 
-    /// The same wish; `None` when what it is about is gone.
+    /// The rule in the new catalog; `None` if the catalog does not have its parts.
     #[inline(never)]
     fn rule(&self, rule: UserRule) -> Option<UserRule> {
         let part = |component: u8, value: u8, when: When| {
@@ -375,12 +335,12 @@ impl<'m, T: Scalar> Migration<'m, T> {
         }
     }
 
-    /// Decisions in the ring and promotions.
+    /// Carries the ring and the profile.
     #[inline(never)]
     fn carry_lists(&self, old: &Memory<'_, T>, new: &mut Memory<'_, T>, migrated: &mut Migrated) {
         for pending in old.view().ring() {
             let Some(slot) = slot_mut(new.pending, pending.round) else { continue };
-            // A shorter ring loses its oldest.
+            // A shorter ring drops its oldest decisions.
             let crowded = slot.round > 0 && slot.wait == Wait::Waiting;
             let expired = !self.carry_pending(pending, slot) && pending.wait == Wait::Waiting;
             migrated.waiting += u16::from(crowded) + u16::from(expired);
@@ -397,8 +357,9 @@ impl<'m, T: Scalar> Migration<'m, T> {
         }
     }
 
-    /// Writes the same decision, waiting or not, into its place. The ring has every round, so one that cannot
-    /// be said any more leaves an expired one about which nothing is known; whether it can.
+    /// Writes a decision into its slot; false if the new catalog does not have its action or context.
+    ///
+    /// The ring has every round, so such a decision is replaced by an expired one without content.
     #[inline(never)]
     fn carry_pending(&self, pending: &Pending<T>, slot: &mut Pending<T>) -> bool {
         let (Some(context), Some(action)) =
@@ -417,14 +378,14 @@ impl<'m, T: Scalar> Migration<'m, T> {
         true
     }
 
-    /// The new policy's promise, if it covers the old one; otherwise the old one, which no contrast is
-    /// `valid` under.
+    /// The guarantee fingerprint of the new policy if its guarantee covers the old one. Otherwise the old
+    /// one, under which no contrast is `valid`.
     fn guarantee_fingerprint(&self, old: u32) -> u32 {
         let covered = self.new.radius_covers(self.old);
         self.old.shared(old).filter(|_| covered).map_or(old, |shared| self.new.guarantee_with(shared))
     }
 
-    /// Whether what was learned is about something else now.
+    /// True if learned rewards depend on coordinates that one catalog does not have.
     #[inline(never)]
     fn ends_guarantee(&self, state: &State, tied: bool) -> bool {
         let (from, to) = (self.old.catalog(), self.new.catalog());
@@ -449,13 +410,13 @@ impl<'m, T: Scalar> Migration<'m, T> {
                     || changes(&self.back, to.layout().leaf(), true))
     }
 
-    /// Whether a task is in both catalogs.
+    /// True if both catalogs have a common task.
     fn shares_task(&self) -> bool {
         (0..self.old.catalog().definition().tasks.len()).any(|task| self.forward.task(task).is_some())
     }
 }
 
-/// Whether a coordinate is on one side alone although its values are on both.
+/// True if one catalog alone has a coordinate of which both have the values.
 fn changes(side: &Matching<'_>, length: usize, per_task: bool) -> bool {
     (0..length).any(|place| side.place(per_task, place).is_none() && side.has_values(per_task, place))
 }
