@@ -22,7 +22,7 @@
 //! ```
 //!
 //! The modules are layers, each of which knows only those before it: numbers, [`mod@catalog`] (what can be chosen, contexts, hard
-//! constraints, stated preferences), posterior, policy, user (decide, learn, promote, explain), [`record`], [`protocol`].
+//! constraints, stated preferences), posterior, policy, user (decide, learn, promote, explain), [`record`].
 //!
 //! | Paper | Here |
 //! |---|---|
@@ -43,7 +43,7 @@
 //! Features, on by default, which a device may leave out: `adapt`, `explain`, `observe`, `onboard`, `probes`, `promote`, `rules`, `theorem`, `unlearn`. What a
 //! build leaves out is refused with [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every type a `defmt::Format`, for logs on devices;
 //! `analysis` adds [`analysis`], what hosts compute about a user beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events and snapshots as bytes,
-//! and `protocol` the frames that a host and a device exchange, `keyed` with a seal; `dispatch` takes the wide registers of a host's processor, with the same bits.
+//! which the crate `fable-wire` sends between a host and a device; `dispatch` takes the wide registers of a host's processor, with the same bits.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
@@ -72,8 +72,6 @@ pub mod format;
 mod numbers;
 mod policy;
 pub mod posterior;
-#[cfg(feature = "protocol")]
-pub mod protocol;
 #[cfg(feature = "record")]
 pub mod record;
 mod user;

@@ -110,10 +110,10 @@ impl ActionSet {
         Self(Bits::from_words(words))
     }
 
-    /// The words up to the last nonzero one.
-    #[cfg(feature = "record")]
+    /// The words up to the last nonzero word.
+    #[must_use]
     #[inline]
-    pub(crate) fn used_words(&self) -> &[u32] {
+    pub fn used_words(&self) -> &[u32] {
         let words = self.words();
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         words.get(..used).unwrap_or(words)

@@ -54,7 +54,6 @@ impl Comparison {
 /// The decision about a contrast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Verdict {
     /// The user prefers the second action, -1.
     Against,
@@ -79,7 +78,6 @@ impl Verdict {
 /// How far a contrast is from promotion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gap {
     /// How far the nearer end of the interval is on the wrong side of zero; negative once it is past zero.
     pub distance: f64,
@@ -95,7 +93,6 @@ pub struct Gap {
 /// What is known about a contrast. Numbers are on the reward's scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assessment {
     /// w.mu
     pub mean: f64,

@@ -37,7 +37,6 @@ use core::fmt;
 /// A promoted preference and where it comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Promotion {
     /// Position of the contrast in the catalog.
     pub contrast: u8,
@@ -48,13 +47,10 @@ pub struct Promotion {
     /// Which rule made it certain.
     pub by: Certifier,
     /// Decisions made by then.
-    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub round: u32,
     /// The caller's time.
-    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub time: u32,
     /// Evidence by then: rewards that bear on it, or coins.
-    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
     /// Lower end of the interval then: of the residual difference, or of the average difference over the coins.
     pub lower: f32,
@@ -65,7 +61,6 @@ pub struct Promotion {
 /// What made a preference certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Certifier {
     /// The paper's rule: an [interval](super::Assessment) of the model, of what the user likes better than was known before.
     Ellipsoid,
@@ -76,7 +71,6 @@ pub enum Certifier {
 /// What has become of a promoted preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
     /// Its interval still lies on its side of zero, or its coins still speak for it.
     Holds,

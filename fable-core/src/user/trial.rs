@@ -46,7 +46,6 @@ const MAX_RESTARTS: u8 = 31;
 /// What coins have shown about a declared contrast so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trial {
     /// Coins with a reward since the contrast last started.
     pub trials: u16,
@@ -65,7 +64,6 @@ pub struct Trial {
 /// An average difference and its interval, which holds at all times at once with probability 1 - alpha.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Average {
     /// 2 sum Z / n, 0 without a coin.
     pub mean: f64,

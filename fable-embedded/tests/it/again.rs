@@ -9,9 +9,7 @@ use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Policy, Request as Wanted, Settings};
 use fable_embedded::flash::{FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
-use fable_embedded::protocol::{
-    Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible,
-};
+use fable_embedded::wire::{Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible};
 use fable_embedded::{Device, Server};
 
 type Flash = Mock<4, 1024>;
@@ -72,7 +70,11 @@ impl<'p> Board<'p> {
         }
         let posterior = self.learner.posterior();
         let packed = posterior.packed().iter().flat_map(|number| number.to_bits().to_le_bytes());
-        let counts = [self.learner.state().incarnation(), self.learner.state().rounds(), self.learner.state().observations()];
+        let counts = [
+            self.learner.state().incarnation(),
+            self.learner.state().rounds(),
+            self.learner.state().observations(),
+        ];
         packed.chain(counts.into_iter().flat_map(u32::to_le_bytes)).collect()
     }
 }
@@ -124,7 +126,11 @@ fn requests() -> Vec<(Request, Vec<u8>, bool)> {
     vec![
         (Request::Decide { context: place.clone(), time: 2 }, vec![], true),
         // Three expiries, other permissions, and the decision.
-        (Request::Decide { context: place.clone(), time: 50 }, write_feasible(&some).flatten().collect(), true),
+        (
+            Request::Decide { context: place.clone(), time: 50 },
+            write_feasible(&some).flatten().collect(),
+            true,
+        ),
         (Request::Feedback { incarnation: 0, round: 2, reward: 0.5, weight: 1.0, time: 3 }, vec![], false),
         (Request::Observe { context: place, action: 2, reward: -0.25, weight: 0.5 }, vec![], false),
         (unlearn, vec![], true),

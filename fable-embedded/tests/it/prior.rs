@@ -170,7 +170,10 @@ fn forgetting_goes_back_to_the_prior() {
     assert_eq!((board.kept(false), board.next()), (vec![], 4));
     board.play().unwrap(); // as before
     board = Board::start(&TAU2, board.store.into_flash()).map_err(|(error, _)| error).unwrap();
-    assert_eq!((board.learner.state().rounds(), board.policy.fingerprint()), (2, policy(&TAU2, 0).fingerprint()));
+    assert_eq!(
+        (board.learner.state().rounds(), board.policy.fingerprint()),
+        (2, policy(&TAU2, 0).fingerprint())
+    );
 
     let learned = bytes(&board.learner);
     board.forget().unwrap();
@@ -462,8 +465,8 @@ fn cut_everywhere<const W: usize, const P: usize>(
             }
             Deed::Forget | Deed::Adopt => {
                 assert_eq!(next, waits);
-                let forgotten =
-                    board.learner.state().incarnation() == incarnation + u32::from(matches!(deed, Deed::Forget));
+                let forgotten = board.learner.state().incarnation()
+                    == incarnation + u32::from(matches!(deed, Deed::Forget));
                 assert!(forgotten || (!done && bytes(&board.learner) == state), "{deed:?} {after}");
                 let prior = if forgotten { waits } else { began };
                 assert_eq!(

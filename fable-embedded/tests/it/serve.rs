@@ -9,7 +9,7 @@ use fable_core::record::{Header, Kind, RecordError};
 use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
 use fable_embedded::flash::block_on;
-use fable_embedded::protocol::{
+use fable_embedded::wire::{
     Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry,
 };
 use fable_embedded::{AsyncKeep, Device, Keep, Receipts, Server, Volatile};
@@ -718,7 +718,10 @@ fn an_application_and_a_host_share_one_user() {
         server.device().feedback(id, -0.25).unwrap();
         assert_eq!(send!(server, framed(4 * turn + 2, &decide(), &[])), sent, "not decided twice");
     }
-    assert_eq!((server.device().user().state().rounds(), server.device().user().state().observations()), (80, 80));
+    assert_eq!(
+        (server.device().user().state().rounds(), server.device().user().state().observations()),
+        (80, 80)
+    );
     // What was kept is the state.
     let mut again = Tau2::new(&TAU2);
     again.restore(&policy, &memory.snapshot).unwrap();

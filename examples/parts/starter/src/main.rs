@@ -27,7 +27,7 @@ use static_cell::ConstStaticCell;
 /// What can be chosen; `fable catalog` shows it. Your own is a `const` as well.
 static CATALOG: Catalog<'static> = TAU2;
 /// The defaults, at a place of its own: hosts are place 0.
-const SETTINGS: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
+const SETTINGS: Settings<'static> = Settings { site: 1, ..Settings::DEFAULT };
 /// Decisions that can wait for their reward.
 const ROOM: usize = 8;
 
