@@ -9,10 +9,8 @@ use crate::numbers::Number;
 use crate::numbers::Stream;
 use crate::posterior::dense::Dense;
 use crate::posterior::{Factor, Posterior, Prior, Storage};
-#[cfg(feature = "protocol")]
-use crate::protocol::Draft;
 #[cfg(feature = "record")]
-use crate::record::{Loader, PriorVerifier, Snapshot, Verifier};
+use crate::record::{Input, Loader, Output, PriorVerifier, Snapshot, Verifier};
 use crate::{Catalog, Learner, Policy, Scalar, User, Workspace};
 use defmt::{Display2Format, Format, Formatter, write};
 use nalgebra::RealField;
@@ -145,10 +143,17 @@ impl<T: Scalar> Format for Loader<'_, T> {
     }
 }
 
-#[cfg(feature = "protocol")]
-impl Format for Draft<'_> {
+#[cfg(feature = "record")]
+impl Format for Output<'_> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "frame being written");
+        write!(f, "bytes being written");
+    }
+}
+
+#[cfg(feature = "record")]
+impl Format for Input<'_> {
+    fn format(&self, f: Formatter<'_>) {
+        write!(f, "{=usize} bytes to read", self.rest().len());
     }
 }
 

@@ -29,7 +29,7 @@
 //!
 //! The modules are layers, and each layer uses only the layers before it: numbers, [`mod@catalog`] (actions,
 //! contexts, hard constraints, stated preferences), [`posterior`], policy, user (decide, learn, promote,
-//! explain), `record`, `protocol`.
+//! explain), `record`. The crate `fable-wire` has the messages between a host and a device.
 //!
 //! | Paper | Here |
 //! |---|---|
@@ -61,8 +61,6 @@
 //! | `dispatch` | wide registers of a host's processor, with the same bits |
 //! | `migrate` | `Migration` of a user to another catalog |
 //! | `record` | events, snapshots and priors as bytes |
-//! | `protocol` | frames between a host and a device |
-//! | `keyed` | frames sealed with a key |
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(
@@ -91,8 +89,6 @@ pub mod format;
 mod numbers;
 mod policy;
 pub mod posterior;
-#[cfg(feature = "protocol")]
-pub mod protocol;
 #[cfg(feature = "record")]
 pub mod record;
 mod user;

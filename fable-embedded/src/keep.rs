@@ -4,12 +4,12 @@
 //! and what fails has changed nothing. [`Volatile`] keeps nothing, for boards without flash and for tests. [`Keep`] is for
 //! storage that is waited for on the spot, [`AsyncKeep`] is the same text for storage with futures.
 
-use crate::protocol::{Fault, Kept, StorageFault};
 use crate::receipt::Receipts;
 use fable_core::journal::Event;
 use fable_core::record::RecordError;
 use fable_core::{Policy, Scalar, User, UserError};
 use fable_forms::blocking;
+use fable_wire::{Fault, Kept, StorageFault};
 
 /// A place to keep one user in.
 ///

@@ -27,7 +27,7 @@
 //!
 //! [`flash`] keeps one user's state in NOR flash through power cuts, [`serve`] answers the requests of a host over any
 //! `embedded-io` port, [`keep`] is what storage has to offer, and [`entropy`] gives an installation its seed. What waits for
-//! storage or a port has two forms, plain and asynchronous, which are one text. The messages themselves are [`protocol`],
+//! storage or a port has two forms, plain and asynchronous, which are one text. The messages themselves are [`wire`],
 //! which hosts use too. Feature `defmt` gives every type a `defmt::Format` and logs what the store and the server do, feature
 //! `mock` adds a flash in RAM for tests.
 
@@ -54,7 +54,7 @@ mod receipt;
 pub mod serve;
 
 pub use device::Device;
-pub use fable_core::protocol;
+pub use fable_wire as wire;
 pub use keep::{AsyncKeep, Keep, Volatile};
 pub use receipt::Receipts;
 pub use serve::Server;

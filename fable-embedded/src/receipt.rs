@@ -1,13 +1,13 @@
 //! What the last request was answered with, so that one that comes again is answered again and not done again.
 //!
-//! A request has a *ticket*, a number that no other request has ([`protocol`](crate::protocol)). Storage keeps the ticket with the
+//! A request has a *ticket*, a number that no other request has ([`protocol`](fable_wire)). Storage keeps the ticket with the
 //! event in which the request comes true, in the same write: the decision, the reward, each promotion. From the event and
 //! the user after it follows what the request is answered with, at the time and again when a journal is replayed after a reset.
 //! A snapshot takes the place of a journal, and has the last receipt with it.
 
-use crate::protocol::Request;
 use fable_core::journal::Event;
 use fable_core::{Scalar, User};
+use fable_wire::Request;
 
 /// Bytes of a stored receipt.
 pub(crate) const RECEIPT_LEN: usize = 20;

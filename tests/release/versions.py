@@ -34,7 +34,7 @@ STORED = [
     ("tables in PostgreSQL", "fable-std/src/store/postgres/tables.rs", "VERSION"),
     ("slots in a device's flash", "fable-embedded/src/flash/slot.rs", "VERSION"),
     ("prior in a device's flash", "fable-embedded/src/flash/prior.rs", "VERSION"),
-    ("protocol between host and device", "fable-core/src/protocol/mod.rs", "VERSION"),
+    ("protocol between host and device", "fable-embedded/wire/src/lib.rs", "VERSION"),
     ("bits", "fable-core/src/numbers/fingerprint.rs", "NUMERIC_REVISION"),
 ]
 

@@ -1,11 +1,11 @@
 # Stages of tier 1. Sourced by tests/run.
 # shellcheck shell=bash
 
-FEATURES=fable-core/analysis,fable-core/keyed,fable-core/migrate,fable-core/protocol,fable-embedded/keyed,fable-embedded/migrate
+FEATURES=fable-core/analysis,fable-core/migrate,fable-core/record,fable-embedded/keyed,fable-embedded/migrate,fable-wire/keyed
 # Everything for the host is built with one set of features. Another choice of packages would change the features of shared
 # dependencies, and cargo would build those once more. The procedural macro fable-forms is not chosen: as a dependency it has one
 # profile in all commands, and as a chosen package two.
-HOST=(--locked --features "$FEATURES,fable-core/alloc,fable-browser/default,fable-python/extension-module" -p fable-core -p fable-embedded -p fable-std -p fable-merge
+HOST=(--locked --features "$FEATURES,fable-core/alloc,fable-browser/default,fable-python/extension-module" -p fable-core -p fable-wire -p fable-embedded -p fable-std -p fable-merge
   -p fable-simulate -p fable-text -p fable-golden -p fable-browser -p fable-js -p fable-layers -p fable-part -p fable-qemu
   -p fable-image -p fable-serve-tests -p fable-c -p fable-c-tests -p fable-fuzz-targets -p fable-python -p quickstart -p assistant)
 

@@ -1,7 +1,7 @@
 # Stages of tier 2. Sourced by tests/run.
 # shellcheck shell=bash
 
-DEFMT=fable-core/defmt,fable-embedded/defmt
+DEFMT=fable-core/defmt,fable-embedded/defmt,fable-wire/defmt
 STUDIES=(--locked --manifest-path examples/studies/Cargo.toml --target-dir "$TARGET_DIR")
 
 docs() {
@@ -47,7 +47,7 @@ studies() { # unit tests of the studies, their small versions bit for bit, and r
 
 no_std() { # the libraries for all targets, and each crate without any feature
   echo "${TARGETS[*]}"
-  try device_cargo build --quiet "${TARGETS[@]/#/--target=}" -p fable-core -p fable-embedded --features "$DEFMT,$FEATURES"
+  try device_cargo build --quiet "${TARGETS[@]/#/--target=}" -p fable-core -p fable-wire -p fable-embedded --features "$DEFMT,$FEATURES"
   try device_cargo build --quiet --target=wasm32-unknown-unknown -p fable-text -p fable-simulate
   try keyed
 }
@@ -70,10 +70,11 @@ without_warnings() { # CRATE FEATURE
 }
 
 features() { # each feature alone, and none; a build without a capability refuses it
-  local crate feature
-  for crate in fable-core fable-embedded; do
+  local folder crate feature
+  for folder in fable-core fable-embedded fable-embedded/wire; do
+    crate=$(sed -n 's/^name = "\(.*\)"/\1/p' "$folder/Cargo.toml")
     try without_warnings "$crate" ''
-    for feature in $(sed -n '/^\[features\]/,/^$/ s/^\([a-z_0-9]*\) = .*/\1/p' "$crate/Cargo.toml"); do
+    for feature in $(sed -n '/^\[features\]/,/^$/ s/^\([a-z_0-9]*\) = .*/\1/p' "$folder/Cargo.toml"); do
       try without_warnings "$crate" "$feature"
     done
   done
@@ -83,7 +84,7 @@ features() { # each feature alone, and none; a build without a capability refuse
 random() { # property tests with seeds by chance; FABLE_SEEDS=N takes N of them
   local seed modules
   # Modules of the test programs that have property tests, as filters.
-  mapfile -t modules < <(grep -l 'proptest!' fable-*/tests/it/*.rs fable-*/src/*/*.rs | sed -e 's|.*/||' -e 's|\.rs$|::|' | sort -u)
+  mapfile -t modules < <(grep -l 'proptest!' fable-*/tests/it/*.rs fable-*/src/*/*.rs fable-embedded/wire/src/*.rs | sed -e 's|.*/||' -e 's|\.rs$|::|' | sort -u)
   for ((count = 0; count < ${FABLE_SEEDS:-5}; count++)); do
     seed=$(od -An -N8 -tu8 /dev/urandom)
     echo "PROPTEST_RNG_SEED=${seed// /}"

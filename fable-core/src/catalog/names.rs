@@ -87,7 +87,7 @@ impl Catalog<'_> {
 
     /// The block at an index in a leaf or in the root, and the values of its coordinate. Values of other
     /// components are 0.
-    pub(crate) fn place_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
+    pub(crate) fn coordinate_parts(&self, per_task: bool, inside: usize) -> Option<(Placed, Values)> {
         let block = *self.single_blocks().iter().chain(self.product_blocks()).find(|block| {
             let start = usize::from(block.offset);
             block.per_task == per_task && (start..start + usize::from(block.size)).contains(&inside)

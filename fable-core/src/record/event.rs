@@ -107,7 +107,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             put_remote(&mut out, remote);
         }
     }
-    let length = out.len().ok_or(RecordError::Buffer)?;
+    let length = out.written().ok_or(RecordError::Buffer)?;
     let sum = CRC_16.checksum(buffer.get(..length).unwrap_or_default()).to_le_bytes();
     let whole = buffer.get_mut(..length + SUM).ok_or(RecordError::Buffer)?;
     for (slot, byte) in whole.iter_mut().skip(length).zip(sum) {

@@ -92,8 +92,7 @@ pub use prior::PriorVerifier;
 pub use prior::{decode_prior, encode_prior};
 pub use restore::{Loader, Verified, Verifier};
 pub use snapshot::Snapshot;
-#[cfg(feature = "protocol")]
-pub(crate) use wire::{Input, Output};
+pub use wire::{Input, Output};
 
 use crate::catalog::score::Scalar;
 use crate::numbers::Storage;

@@ -448,7 +448,7 @@ fn put_part(part: &mut Piece, write: impl FnOnce(&mut Output<'_>)) {
     let mut bytes = [0; MAX_PART - 1];
     let mut out = Output::new(&mut bytes);
     write(&mut out);
-    let used = out.len().and_then(|length| bytes.get(..length)).unwrap_or_default();
+    let used = out.written().and_then(|length| bytes.get(..length)).unwrap_or_default();
     put(part, &[u8::try_from(used.len()).unwrap_or(u8::MAX)]);
     put(part, used);
 }

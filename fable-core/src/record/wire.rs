@@ -10,36 +10,42 @@ use crate::numbers::{MAX_BASELINE, within};
 use crate::user::{Certifier, Observation, Pending, Promotion, Verdict, Wait};
 
 /// A writer into a buffer.
-pub(crate) struct Output<'b> {
+#[derive(Debug)]
+pub struct Output<'b> {
     bytes: &'b mut [u8],
     written: usize,
 }
 
 impl<'b> Output<'b> {
-    pub(crate) const fn new(bytes: &'b mut [u8]) -> Self {
+    /// Starts at the first byte of a buffer.
+    #[must_use]
+    pub const fn new(bytes: &'b mut [u8]) -> Self {
         Self { bytes, written: 0 }
     }
 
     /// Number of bytes written; `None` if the buffer is too small.
-    pub(crate) const fn len(&self) -> Option<usize> {
+    #[must_use]
+    pub const fn written(&self) -> Option<usize> {
         if self.written <= self.bytes.len() { Some(self.written) } else { None }
     }
 
+    /// Writes bytes.
     #[inline(never)]
-    pub(crate) fn put(&mut self, bytes: &[u8]) {
+    pub fn put(&mut self, bytes: &[u8]) {
         for (slot, byte) in self.bytes.iter_mut().skip(self.written).zip(bytes) {
             *slot = *byte;
         }
         self.written = self.written.saturating_add(bytes.len());
     }
 
-    pub(crate) fn byte(&mut self, byte: u8) {
+    /// Writes one byte.
+    pub fn byte(&mut self, byte: u8) {
         self.put(&[byte]);
     }
 
     /// Writes seven bits per byte, lowest first.
     #[inline(never)]
-    pub(crate) fn varint(&mut self, mut number: u32) {
+    pub fn varint(&mut self, mut number: u32) {
         while number >= 0x80 {
             let [low, ..] = number.to_le_bytes();
             self.byte(low | 0x80);
@@ -49,15 +55,18 @@ impl<'b> Output<'b> {
         self.byte(low);
     }
 
-    pub(crate) fn u32(&mut self, number: u32) {
+    /// Writes four bytes.
+    pub fn u32(&mut self, number: u32) {
         self.put(&number.to_le_bytes());
     }
 
-    pub(crate) fn f32(&mut self, number: f32) {
+    /// Writes four bytes.
+    pub fn f32(&mut self, number: f32) {
         self.put(&number.to_le_bytes());
     }
 
-    pub(crate) fn f64(&mut self, number: f64) {
+    /// Writes eight bytes.
+    pub fn f64(&mut self, number: f64) {
         self.put(&number.to_le_bytes());
     }
 
@@ -91,7 +100,8 @@ impl<'b> Output<'b> {
         contrasts.words().iter().for_each(|word| self.varint(*word));
     }
 
-    pub(crate) fn promotion(&mut self, promotion: &Promotion) {
+    /// Writes a promotion, as in its event.
+    pub fn promotion(&mut self, promotion: &Promotion) {
         self.put(&[promotion.contrast, promotion.verdict as u8, promotion.valid.into(), promotion.by as u8]);
         self.u32(promotion.round);
         self.u32(promotion.time);
@@ -124,19 +134,23 @@ impl<'b> Output<'b> {
 ///
 /// Callers check once, at the [end](Self::end). A check after every number takes more code than reading the
 /// numbers.
-pub(crate) struct Input<'b> {
+#[derive(Debug)]
+pub struct Input<'b> {
     rest: &'b [u8],
     /// The first error.
     fault: Option<RecordError>,
 }
 
 impl<'b> Input<'b> {
-    pub(crate) const fn new(bytes: &'b [u8]) -> Self {
+    /// Starts at the first byte.
+    #[must_use]
+    pub const fn new(bytes: &'b [u8]) -> Self {
         Self { rest: bytes, fault: None }
     }
 
     /// The bytes not read yet.
-    pub(crate) const fn rest(&self) -> &'b [u8] {
+    #[must_use]
+    pub const fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
@@ -144,7 +158,7 @@ impl<'b> Input<'b> {
     ///
     /// # Errors
     /// The first error.
-    pub(crate) const fn end(&self) -> Result<(), RecordError> {
+    pub const fn end(&self) -> Result<(), RecordError> {
         match self.fault {
             Some(fault) => Err(fault),
             None => Ok(()),
@@ -152,7 +166,7 @@ impl<'b> Input<'b> {
     }
 
     /// Records that the content is not valid.
-    pub(crate) const fn refuse(&mut self) {
+    pub const fn refuse(&mut self) {
         self.fail(RecordError::Content);
     }
 
@@ -174,8 +188,9 @@ impl<'b> Input<'b> {
         self.rest = rest;
     }
 
+    /// Reads one byte.
     #[inline(never)]
-    pub(crate) fn byte(&mut self) -> u8 {
+    pub fn byte(&mut self) -> u8 {
         let mut byte = [0];
         self.fill(&mut byte);
         let [byte] = byte;
@@ -184,7 +199,7 @@ impl<'b> Input<'b> {
 
     /// Reads a bool or an `Option` tag.
     #[inline(never)]
-    pub(crate) fn flag(&mut self) -> bool {
+    pub fn flag(&mut self) -> bool {
         let byte = self.byte();
         if byte > 1 {
             self.refuse();
@@ -194,7 +209,7 @@ impl<'b> Input<'b> {
 
     /// Reads a varint. Longer encodings than necessary are refused.
     #[inline(never)]
-    pub(crate) fn varint(&mut self) -> u32 {
+    pub fn varint(&mut self) -> u32 {
         let mut number = 0_u32;
         for index in 0..5 {
             let byte = self.byte();
@@ -210,33 +225,38 @@ impl<'b> Input<'b> {
         0
     }
 
+    /// Reads a varint of at most 65,535.
     #[inline(never)]
-    pub(crate) fn short(&mut self) -> u16 {
+    pub fn short(&mut self) -> u16 {
         u16::try_from(self.varint()).unwrap_or_else(|_| {
             self.refuse();
             0
         })
     }
 
+    /// Reads four bytes.
     #[inline(never)]
-    pub(crate) fn u32(&mut self) -> u32 {
+    pub fn u32(&mut self) -> u32 {
         let mut bytes = [0; 4];
         self.fill(&mut bytes);
         u32::from_le_bytes(bytes)
     }
 
+    /// Reads eight bytes.
     #[inline(never)]
-    pub(crate) fn u64(&mut self) -> u64 {
+    pub fn u64(&mut self) -> u64 {
         let mut bytes = [0; 8];
         self.fill(&mut bytes);
         u64::from_le_bytes(bytes)
     }
 
-    pub(crate) fn f32(&mut self) -> f32 {
+    /// Reads four bytes.
+    pub fn f32(&mut self) -> f32 {
         f32::from_bits(self.u32())
     }
 
-    pub(crate) fn f64(&mut self) -> f64 {
+    /// Reads eight bytes.
+    pub fn f64(&mut self) -> f64 {
         f64::from_bits(self.u64())
     }
 
@@ -292,8 +312,9 @@ impl<'b> Input<'b> {
         ContrastSet::from_words([self.varint(), self.varint()])
     }
 
+    /// Reads a promotion, as in its event.
     #[inline(never)]
-    pub(crate) fn promotion(&mut self) -> Promotion {
+    pub fn promotion(&mut self) -> Promotion {
         let contrast = self.byte();
         let verdict = match self.byte() {
             0 => Verdict::Against,

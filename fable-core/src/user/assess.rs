@@ -56,7 +56,6 @@ impl Comparison {
 /// The decision about a contrast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Verdict {
     /// The user prefers the second action, -1.
     Against,
@@ -81,7 +80,6 @@ impl Verdict {
 /// Distance of a contrast from promotion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Gap {
     /// Distance of the nearer end of the interval from zero, on the wrong side; negative on the right side.
     pub distance: f64,
@@ -97,7 +95,6 @@ pub struct Gap {
 /// An assessment of a contrast. Numbers are on the reward's scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Assessment {
     /// w.mu
     pub mean: f64,

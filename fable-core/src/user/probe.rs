@@ -51,7 +51,6 @@ pub type Probes = heapless::Vec<Probe, MAX_COMPONENTS>;
 /// A probe with its outcome.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProbeOutcome {
     /// Position of the contrast in the catalog.
     pub contrast: u8,

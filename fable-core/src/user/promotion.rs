@@ -40,7 +40,6 @@ use core::fmt;
 /// A promoted preference with its provenance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Promotion {
     /// Position of the contrast in the catalog.
     pub contrast: u8,
@@ -51,13 +50,10 @@ pub struct Promotion {
     /// The rule that made it certain.
     pub by: Certifier,
     /// Number of decisions before the promotion.
-    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub round: u32,
     /// The caller's time.
-    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub time: u32,
     /// Evidence at the promotion: rewards of actions with either value, or trials.
-    #[cfg_attr(feature = "protocol", serde(with = "postcard::fixint::le"))]
     pub evidence: u32,
     /// Lower end of the interval at the promotion: of the residual difference, or of the average difference
     /// over the trials.
@@ -69,7 +65,6 @@ pub struct Promotion {
 /// The rule that made a preference certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Certifier {
     /// The paper's rule: an [interval](super::Assessment) of the residual, that is of the difference to the
     /// reference score.
@@ -81,7 +76,6 @@ pub enum Certifier {
 /// The present standing of a promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub enum Standing {
     /// Its interval lies on its side of zero, or its certificate stands.
     Holds,

@@ -51,7 +51,6 @@ const MAX_RESTARTS: u8 = 31;
 /// The trials of a declared contrast so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trial {
     /// Probes with a reward since the contrast last started.
     pub trials: u16,
@@ -70,7 +69,6 @@ pub struct Trial {
 /// An average difference and its interval, which holds at all times at once with probability 1 - alpha.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[cfg_attr(feature = "protocol", derive(serde::Serialize, serde::Deserialize))]
 pub struct Average {
     /// 2 sum Z / n; 0 without a trial.
     pub mean: f64,

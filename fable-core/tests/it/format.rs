@@ -4,7 +4,7 @@ use crate::common::declared;
 use std::path::Path;
 
 /// Compiles if every type has a format.
-#[cfg(all(feature = "defmt", feature = "analysis", feature = "protocol"))]
+#[cfg(all(feature = "defmt", feature = "analysis", feature = "record"))]
 mod listed {
     use defmt::Format;
     use fable_core::analysis::{
@@ -41,12 +41,8 @@ mod listed {
     use fable_core::preference::{Assessment, Comparison};
     use fable_core::preference::{Average, Certifier, Probe, ProbeOutcome, Trial};
     use fable_core::preference::{Standing, UserRule};
-    use fable_core::protocol::{
-        self, Draft, Fault, Frame, Hello, Kept, Reply, Session, Statistics, StorageFault, WireContext,
-        WireShare,
-    };
     use fable_core::record::{
-        Header, Kind, Loader, PriorVerifier, RecordError, Snapshot, Verified, Verifier,
+        Header, Input, Kind, Loader, Output, PriorVerifier, RecordError, Snapshot, Verified, Verifier,
     };
     use fable_core::settings::OnChange;
     use fable_core::settings::Range;
@@ -177,19 +173,8 @@ mod listed {
         has::<Verifier<'_, f32>>();
         has::<Verified>();
         has::<Loader<'_, f32>>();
-        has::<WireContext>();
-        has::<protocol::Request>();
-        has::<Reply>();
-        has::<Hello>();
-        has::<Statistics>();
-        has::<Kept>();
-        has::<WireShare>();
-        has::<Frame<'_>>();
-        has::<Draft<'_>>();
-        has::<Fault>();
-        has::<StorageFault>();
-        has::<protocol::Key>();
-        has::<Session>();
+        has::<Output<'_>>();
+        has::<Input<'_>>();
     };
 
     const _: () = {

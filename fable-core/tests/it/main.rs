@@ -23,7 +23,6 @@ mod oracle;
 mod postcard_oracle;
 mod probes;
 mod promotion;
-mod protocol;
 mod record;
 mod spca;
 mod standing;

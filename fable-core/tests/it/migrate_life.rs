@@ -1,15 +1,14 @@
 //! What goes along when a user is migrated, beside mean and variances: evidence, coins, promotions, rules, decisions that wait, the
 //! guarantee.
 
+use fable_core::catalog::When;
 use fable_core::catalog::{
     Block, Catalog, Component, Condition, Contrast, Definition, LonePart, Part, Rename, Term, Value,
 };
-use fable_core::catalog::{FeasibleError, When};
 use fable_core::host::HostLearner;
 use fable_core::journal::Command;
 use fable_core::migrate::{Migrated, Migration};
 use fable_core::preference::{Comparison, UserRule, Verdict};
-use fable_core::protocol::{Fault, read_feasible};
 use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Settings, UserError, user_hash};
 
 const fn value(name: &'static str) -> Value<'static> {
@@ -293,78 +292,6 @@ fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
         let comparison = Comparison::declared(after.policy().catalog(), 0).unwrap();
         assert_eq!(after.user().assess(&comparison).unwrap().valid, kept, "{settings:?}");
     }
-}
-
-const LIGHT: Component<'static> = Component::new("light", &[value("warm"), value("cold")]);
-const DIM: Component<'static> = Component::new("light", &[value("dim"), value("warm"), value("cold")]);
-const HEAT: Component<'static> = Component::new("heat", &[value("off"), value("on")]);
-const OTHER_HEAT: Component<'static> = Component::new("heat", &[value("off"), value("eco")]);
-const SOUND: Component<'static> = Component::new("sound", &[value("mute"), value("loud")]);
-
-const LAMP: Definition<'static> =
-    Definition { name: "lamp", components: &[LIGHT, HEAT], blocks: &[Block::main(0)], ..Definition::EMPTY };
-
-/// What a device decides among that gets no set with a request, by its values.
-fn last_set(user: &HostUser<'_, f64>) -> Result<Vec<String>, Fault> {
-    let catalog = user.policy().catalog();
-    let set = read_feasible(catalog, user.state(), &[])?;
-    let name = |action| catalog.action_name(action).unwrap().to_string();
-    let short = |name: String| {
-        name.split('*').map(|part| part.split('=').nth(1).unwrap()).collect::<Vec<_>>().join("+")
-    };
-    Ok(set.set().iter().map(name).map(short).collect())
-}
-
-/// A set that was not sent again after the update lost what it forbade: nothing was left of it, which was read as everything.
-#[test]
-fn what_was_forbidden_stays_forbidden_and_everything_stays_everything() {
-    let old = policy(LAMP);
-    let decided = |forbidden: &[&[(&str, &str)]]| {
-        let mut ana = HostUser::<f64>::new(&old, "ana").unwrap();
-        let mut feasible = Feasible::all(old.catalog());
-        for pattern in forbidden {
-            feasible = feasible.forbid(old.catalog(), pattern).unwrap();
-        }
-        ana.decide(&Context::new(old.catalog(), None, &[]).unwrap(), &feasible).unwrap();
-        ana
-    };
-    let after = |ana: &HostUser<'static, f64>, components: &'static [Component<'static>]| {
-        last_set(&migrate(ana, &policy(Definition { components, ..LAMP }), &[]).0)
-    };
-    let names = |names: &[&str]| Ok(names.iter().map(ToString::to_string).collect());
-
-    let free = decided(&[]);
-    for (components, count) in
-        [(&[DIM, HEAT][..], 6), (&[LIGHT, HEAT, SOUND], 8), (&[LIGHT], 2), (&[SOUND], 2)]
-    {
-        assert_eq!(after(&free, components).unwrap().len(), count, "{components:?}");
-    }
-    let cold = decided(&[&[("heat", "on")]]);
-    assert_eq!(after(&cold, &[HEAT, LIGHT]), names(&["off+warm", "off+cold"]));
-    assert_eq!(after(&cold, &[DIM, HEAT]), names(&["dim+off", "warm+off", "cold+off"]));
-    let sounds = names(&["warm+off+mute", "warm+off+loud", "cold+off+mute", "cold+off+loud"]);
-    assert_eq!(after(&cold, &[LIGHT, HEAT, SOUND]), sounds);
-    assert_eq!(after(&cold, &[LIGHT]), names(&["warm", "cold"]));
-    assert_eq!(after(&cold, &[SOUND]), names(&["mute", "loud"]));
-    // "eco" may be what was meant by "on".
-    assert_eq!(after(&cold, &[LIGHT, OTHER_HEAT]), names(&["warm+off", "cold+off"]));
-    // Two values that do not go together: with the heat at an unknown value, the light that goes with all of its values.
-    let pair = decided(&[&[("light", "warm"), ("heat", "on")]]);
-    assert_eq!(after(&pair, &[LIGHT]), names(&["cold"]));
-    assert_eq!(after(&pair, &[DIM, HEAT]), names(&["dim+off", "warm+off", "cold+off", "cold+on"]));
-
-    // What was allowed is gone: nothing may be chosen before the host says what.
-    let hot = decided(&[&[("heat", "off")]]);
-    let empty = Err(Fault::from(UserError::Feasible(FeasibleError::Empty)));
-    assert_eq!(after(&hot, &[LIGHT, OTHER_HEAT]), empty);
-    let new = policy(Definition { components: &[LIGHT, OTHER_HEAT], ..LAMP });
-    let (mut ana, _) = migrate(&hot, &new, &[]);
-    assert_eq!(last_set(&migrate(&ana, &old, &[]).0), empty);
-    ana.decide(&Context::new(new.catalog(), None, &[]).unwrap(), &Feasible::all(new.catalog())).unwrap();
-    assert_eq!(last_set(&ana).unwrap().len(), 4);
-    // Before the first decision nothing was forbidden.
-    let fresh = HostUser::<f64>::new(&old, "ben").unwrap();
-    assert_eq!(after(&fresh, &[DIM, HEAT]).unwrap().len(), 6);
 }
 
 #[test]

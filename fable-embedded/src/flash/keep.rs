@@ -10,7 +10,6 @@ use super::mark::BODY;
 use super::slot::CHUNK;
 use super::{Active, Blocking, FlashStore, State};
 use crate::keep::{AsyncKeep, Keep};
-use crate::protocol::{Fault, Kept, StorageFault};
 use crate::receipt::{Acknowledgement, Receipt, Receipts};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
@@ -18,6 +17,7 @@ use fable_core::journal::Event;
 use fable_core::record::{RecordError, encode_event};
 use fable_core::{Policy, Scalar, User};
 use fable_forms::blocking;
+use fable_wire::{Fault, Kept, StorageFault};
 
 impl From<FlashError> for Fault {
     fn from(error: FlashError) -> Self {

@@ -13,8 +13,10 @@ use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 #[cfg(feature = "migrate")]
 use fable_core::catalog::Rename;
+#[cfg(feature = "migrate")]
 use fable_core::migrate::{Migrated, Migration};
 use fable_core::posterior::Storage;
+#[cfg(feature = "migrate")]
 use fable_core::record::RecordError;
 use fable_core::settings::SettingsError;
 use fable_core::{Catalog, Learner, Policy, Scalar, Settings};

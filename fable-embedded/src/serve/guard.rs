@@ -3,9 +3,9 @@
 //! A session that somebody opens counts when its first request has come: who has no key can open as many as they like, and the
 //! one that is in use goes on.
 
-use crate::protocol::{Draft, Fault, Frame};
+use fable_wire::{Draft, Fault, Frame};
 #[cfg(feature = "keyed")]
-use crate::protocol::{Key, Reply, Session};
+use fable_wire::{Key, Reply, Session};
 
 /// A session, and the counter of the last request in it.
 #[cfg(feature = "keyed")]

@@ -1,4 +1,4 @@
-//! The device's side of the [protocol](crate::protocol): takes bytes as they come, answers each frame with one.
+//! The device's side of the [protocol](fable_wire): takes bytes as they come, answers each frame with one.
 //!
 //! A [`Server`] answers for a [`Device`]. It works over a port of `embedded-io` ([`serve`](Server::serve)), of
 //! `embedded-io-async` ([`serve_async`](Server::serve_async)), or byte by byte ([`push`](Server::push)) in an interrupt-driven or
@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use fable_core::{Feasible, Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
-//! use fable_embedded::protocol::{Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
+//! use fable_embedded::wire::{Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
 //! use fable_embedded::{Device, Server, Volatile};
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
@@ -43,13 +43,13 @@ mod request;
 
 use crate::Device;
 use crate::keep::{AsyncKeep, Keep};
-use crate::protocol::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use crate::receipt::Acknowledgement;
 use fable_core::journal::Command;
 use fable_core::preference::ProbeOutcomes;
 use fable_core::record::MAX_EVENT_LEN;
 use fable_core::{Decision, Scalar, UserError};
 use fable_forms::blocking;
+use fable_wire::{CHUNK, DELIMITER, Defaults, Draft, Fault, MAX_FRAME, Reply, Request, WireContext};
 use guard::Guard;
 use reply::{Answer, seal};
 use request::{Received, SCORES, changes, erases, learns, read_command, read_terms, receive, writes};
@@ -84,7 +84,7 @@ impl<'u, T: Scalar, K> Server<'u, T, K> {
     /// that comes again somebody who has recorded what was said then could say it once more.
     #[cfg(feature = "keyed")]
     #[must_use]
-    pub const fn keyed(device: Device<'u, T, K>, key: crate::protocol::Key, nonce: u64) -> Self {
+    pub const fn keyed(device: Device<'u, T, K>, key: fable_wire::Key, nonce: u64) -> Self {
         Self::guarded(device, Guard::keyed(key, nonce))
     }
 

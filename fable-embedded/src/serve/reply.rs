@@ -1,11 +1,11 @@
 //! What a device answers: the replies to questions, and the frames of all replies.
 
 use super::guard::Stamp;
-use crate::protocol::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
 use crate::receipt::Acknowledgement;
 use fable_core::explain::{Explanation, Share};
 use fable_core::preference::{Comparison, ProbeOutcomes};
 use fable_core::{Action, DecisionId, Scalar, User, UserError, record};
+use fable_wire::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
 
 /// The reply to a request that changes something; a decision's coins are the user's.
 fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {

@@ -1,13 +1,13 @@
 //! What a device is asked: frames, and the commands that requests to change something become.
 
 use super::guard::{Guard, Stamp};
-use crate::protocol::{
-    Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible,
-    read_statement,
-};
 use fable_core::catalog::ContrastSet;
 use fable_core::journal::{Command, Event, Observation};
 use fable_core::{Action, Context, DecisionId, Feasible, Scalar, User, UserError};
+use fable_wire::{
+    Defaults, Fault, Frame, MAX_DEFAULTS, MAX_FRAME, Request, WireContext, read_defaults, read_feasible,
+    read_statement,
+};
 
 /// What stood before a delimiter.
 pub(super) enum Received<'b> {
@@ -32,7 +32,7 @@ pub(super) fn receive<'b>(
         Ok(frame) => frame,
         Err(fault) => return refused(fault),
     };
-    let Frame { sequence, ticket, .. } = frame;
+    let Frame { sequence, request_id: ticket, .. } = frame;
     let request = frame.request();
     match guard
         .admit(&frame, request.as_ref().is_ok_and(|(request, _)| matches!(request, Request::Open { .. })))

@@ -9,9 +9,7 @@ use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Policy, Request as Wanted, Settings};
 use fable_embedded::flash::{FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
-use fable_embedded::protocol::{
-    Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible,
-};
+use fable_embedded::wire::{Fault, Reply, Request, StorageFault, WireContext, write_entry, write_feasible};
 use fable_embedded::{Device, Server};
 
 type Flash = Mock<4, 1024>;

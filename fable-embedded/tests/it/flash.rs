@@ -433,7 +433,7 @@ fn the_longest_decision_is_stored() {
     let chosen = coins.iter().map(|coin| &TAU2.contrasts()[usize::from(coin.contrast)]);
     let mut values = TAU2.values(Action(0)).unwrap();
     chosen.for_each(|contrast| {
-        values[contrast.component().unwrap()] = contrast.prefer[contrast.component().unwrap()]
+        values[contrast.component().unwrap()] = contrast.prefer[contrast.component().unwrap()];
     });
     let action = TAU2.action(&values).unwrap();
     let layout = layout::<Flash>(&TAU2, 2);
@@ -483,7 +483,7 @@ fn both_forms_leave_the_same_bytes() {
         let mut user = other.bind(&life.policy, &mut workspace).unwrap();
         match step {
             Step::Event(event) => {
-                Device::new(user, &mut blocking).run(&mut Command::event(event.clone())).unwrap()
+                Device::new(user, &mut blocking).run(&mut Command::event(event.clone())).unwrap();
             }
             Step::Compact => blocking.compact(&user).unwrap(),
             Step::Stage(snapshot) => {

@@ -5,7 +5,7 @@ use crate::{send, server};
 use fable_core::catalog::TAU2;
 use fable_core::record::decode_event;
 use fable_core::{Context, DecisionId, Policy, User};
-use fable_embedded::protocol::{Reply, Request, VERSION, WireContext, write_entry};
+use fable_embedded::wire::{Reply, Request, VERSION, WireContext, write_entry};
 use rand_core::Rng;
 use rand_xoshiro::{Xoshiro128PlusPlus, rand_core::SeedableRng};
 

@@ -1,7 +1,7 @@
 //! A device with a key: whatever was not sealed for it, now, is refused and changes nothing.
 
 use crate::wire::{bytes, framed, nowhere, policy, replies, scratch, started};
-use fable_embedded::protocol::{Draft, Fault, Frame, Key, MAX_FRAME, Reply, Request, Session, WireContext};
+use fable_embedded::wire::{Draft, Fault, Frame, Key, MAX_FRAME, Reply, Request, Session, WireContext};
 use fable_embedded::{Device, Server, Volatile};
 
 const KEY: Key = Key::new(*b"what both have..");

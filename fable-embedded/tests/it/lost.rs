@@ -218,7 +218,7 @@ impl<const W: usize, const P: usize> Trial<W, P> {
                     let outcome = self.judge(flash, step, &[&self.life.states[step]]);
                     match outcome {
                         Outcome::Torn(found) => {
-                            assert_eq!(self.life.states[found], self.life.states[step - 1])
+                            assert_eq!(self.life.states[found], self.life.states[step - 1]);
                         }
                         Outcome::Older(_) => panic!("step {step}, page {page}, bit {bit}: {outcome:?}"),
                         Outcome::Exact | Outcome::RolledBack(_) | Outcome::Refused => {}

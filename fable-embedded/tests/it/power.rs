@@ -263,7 +263,7 @@ fn a_cut_in_format_is_no_state() {
         match trial.restore(flash.clone()) {
             Ok((_, learner)) => assert_eq!(bytes(&learner), life.states[0]),
             Err(FlashError::Unformatted | FlashError::Foreign | FlashError::Damaged) => {
-                assert!(formatted.is_err())
+                assert!(formatted.is_err());
             }
             Err(error) => panic!("{error}"),
         }

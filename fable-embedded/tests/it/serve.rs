@@ -9,7 +9,7 @@ use fable_core::record::{Header, Kind, RecordError};
 use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
 use fable_embedded::flash::block_on;
-use fable_embedded::protocol::{
+use fable_embedded::wire::{
     Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry,
 };
 use fable_embedded::{AsyncKeep, Device, Keep, Receipts, Server, Volatile};

@@ -6,7 +6,7 @@ use crate::{send, server};
 use fable_core::{Action, Context};
 use fable_embedded::flash::{FlashStore, block_on};
 use fable_embedded::mock::Mock;
-use fable_embedded::protocol::{Fault, Reply, Request, WireContext};
+use fable_embedded::wire::{Fault, Reply, Request, WireContext};
 use fable_embedded::{Device, Server, Volatile};
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -5,7 +5,7 @@ use fable_core::catalog::TAU2;
 use fable_core::journal::Event;
 use fable_core::record::{MAX_EVENT_LEN, Snapshot, encode_event};
 use fable_core::{Context, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
-use fable_embedded::protocol::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
+use fable_embedded::wire::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
 use fable_embedded::{Keep, Receipts};
 
 pub const RING: usize = 8;

@@ -8,7 +8,7 @@
 //! out again under the same sequence number, so that the device knows it.
 
 use super::DeviceError;
-use fable_core::protocol::{DELIMITER, Draft, Fault, Frame, Key, MAX_FRAME, Reply, Request, Session};
+use fable_wire::{DELIMITER, Draft, Fault, Frame, Key, MAX_FRAME, Reply, Request, Session};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};

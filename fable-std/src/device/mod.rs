@@ -1,4 +1,4 @@
-//! A device on the other end of a line: the host's side of the [protocol](fable_core::protocol).
+//! A device on the other end of a line: the host's side of the [protocol](fable_wire).
 //!
 //! A [`Device`] works over anything that reads and writes bytes: a serial port or a TCP connection from [`port`], a pipe, a
 //! test. What is not a frame on the line (boot messages, noise) is skipped. A request whose reply does not come in time, or that
@@ -29,11 +29,11 @@ use crate::replay::Replay;
 use fable_core::catalog::ContrastSet;
 use fable_core::journal::Observation;
 use fable_core::preference::{Assessment, Comparison, ProbeOutcome, Standing, Trial, UserRule};
-pub use fable_core::protocol::Key;
-use fable_core::protocol::{
+use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Promotion, Statement};
+pub use fable_wire::Key;
+use fable_wire::{
     CHUNK, Fault, Hello, Reply, Request, Statistics, WireContext, WireShare, write_entry, write_feasible,
 };
-use fable_core::{Action, Catalog, Context, Decision, DecisionId, Feasible, Promotion, Statement};
 use line::{ATTEMPTS, Line};
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl fmt::Display for DeviceError {
             Self::Version { found } => write!(
                 f,
                 "the device speaks version {found} of the protocol, this program version {}",
-                fable_core::protocol::VERSION
+                fable_wire::VERSION
             ),
             Self::Refused(Fault::Locked) => {
                 f.write_str("the device answers only who has its key: --key-file")
@@ -300,7 +300,7 @@ impl<P: Read + Write> Device<P> {
     }
 
     /// The same with the caller's own default scores, one for every action of a catalog that has at most
-    /// [`MAX_DEFAULTS`](fable_core::protocol::MAX_DEFAULTS).
+    /// [`MAX_DEFAULTS`](fable_wire::MAX_DEFAULTS).
     ///
     /// # Errors
     /// As for every request.

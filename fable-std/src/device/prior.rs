@@ -8,12 +8,12 @@ use super::{Device, DeviceError, Tape};
 use crate::prior_file::{PriorFileError, informed, read_rounded};
 use crate::replay::{self, Replay, ReplayError, Start, replay_under};
 use fable_core::posterior::{Factor, Prior};
-use fable_core::protocol::{Reply, Request};
 use fable_core::record::{Header, Kind, RecordError, decode_prior, encode_prior};
 use fable_core::{Catalog, Policy, Scalar, Settings};
+use fable_wire::{Reply, Request};
 use std::io::{Read, Write};
 
-/// A fitted prior for a device with numbers of so many [digits](fable_core::protocol::Hello::digits).
+/// A fitted prior for a device with numbers of so many [digits](fable_wire::Hello::digits).
 ///
 /// # Errors
 /// As for [`read_rounded`], and numbers out of range in that scalar.
@@ -67,7 +67,7 @@ impl<P: Read + Write> Device<P> {
     }
 
     /// The header of that record. Its `fingerprint` is that of the policy without the prior, its `user` that of the policy with
-    /// it, which is in [`Hello`](fable_core::protocol::Hello) while the prior is in use.
+    /// it, which is in [`Hello`](fable_wire::Hello) while the prior is in use.
     ///
     /// # Errors
     /// As for every request.

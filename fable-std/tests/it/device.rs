@@ -9,13 +9,13 @@ use fable_core::explain::Source;
 use fable_core::host::HostLearner;
 use fable_core::journal::{Command as Order, Observation};
 use fable_core::preference::{Comparison, Standing};
-use fable_core::protocol::{Fault, Reply, Request};
 use fable_core::settings::{Deadline, Expiry};
 use fable_core::{
     Action, Context, Exploration, Feasible, Policy, Request as Wanted, Settings, Statement, UserError,
 };
 use fable_std::device::{Device, DeviceError};
 use fable_std::replay::ReplayError;
+use fable_wire::{Fault, Reply, Request};
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;

@@ -38,8 +38,8 @@ pub const ROOM: usize = 8;
 
 /// What hosts have too: the key in a file that is named when the image is built, the same file as for `fable device --key-file`.
 #[cfg(feature = "keyed")]
-const KEY: fable_embedded::protocol::Key =
-    match fable_embedded::protocol::Key::from_hex(include_bytes!(env!("FABLE_KEY_FILE"))) {
+const KEY: fable_embedded::wire::Key =
+    match fable_embedded::wire::Key::from_hex(include_bytes!(env!("FABLE_KEY_FILE"))) {
         Some(key) => key,
         None => panic!("the file that FABLE_KEY_FILE names does not have 32 hexadecimal digits"),
     };

@@ -6,7 +6,7 @@ use fable_embedded::flash::{
     Blocking, FlashError, Layout, Seed, StartError, block_on, read_seed, write_seed,
 };
 use fable_embedded::mock::Mock;
-use fable_embedded::protocol::{DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
+use fable_embedded::wire::{DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext};
 use fable_part::{Memory, layout, serve, serve_async};
 
 type Flash = Mock<4, 1024>;

@@ -88,9 +88,9 @@ impl ActionSet {
     }
 
     /// The words up to the last nonzero one.
-    #[cfg(feature = "record")]
+    #[must_use]
     #[inline]
-    pub(crate) fn used_words(&self) -> &[u32] {
+    pub fn used_words(&self) -> &[u32] {
         let words = self.words();
         let used = words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1);
         words.get(..used).unwrap_or(words)

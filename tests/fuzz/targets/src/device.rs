@@ -3,11 +3,11 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::preference::Comparison;
-use fable_core::protocol::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, VERSION, WireShare};
 use fable_core::record::checksum;
 use fable_core::{Action, DecisionId, Feasible, Settings};
 use fable_golden::TAU2_F32_SNAPSHOT;
 use fable_std::device::Device;
+use fable_wire::{CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, VERSION, WireShare};
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Result, Write};
 

@@ -2,9 +2,9 @@
 //! Afterwards it still answers.
 
 use fable_core::catalog::TAU2;
-use fable_core::protocol::{DELIMITER, Draft, Frame, Key, MAX_FRAME, Reply, Request, Session, VERSION};
 use fable_core::{HostUser, Policy, Settings, User};
 use fable_embedded::{Device, Server, Volatile};
+use fable_wire::{DELIMITER, Draft, Frame, Key, MAX_FRAME, Reply, Request, Session, VERSION};
 
 fn bytes(user: &User<'_, f32>) -> Vec<u8> {
     let (mut snapshot, mut chunk, mut bytes) = (user.snapshot().unwrap(), [0; 256], vec![]);

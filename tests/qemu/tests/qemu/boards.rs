@@ -4,7 +4,6 @@ use fable_core::catalog::Direction;
 use fable_core::host::HostLearner;
 use fable_core::journal::{Command, Observation};
 use fable_core::posterior::{Factor, Prior};
-use fable_core::protocol::{Fault, StorageFault};
 use fable_core::record::encode_event;
 use fable_core::record::{Header, Kind, decode_prior};
 use fable_core::{
@@ -13,6 +12,7 @@ use fable_core::{
 use fable_qemu::{BOARDS, Board, Crash};
 use fable_std::device::{Device, DeviceError, prior};
 use fable_std::prior::{Evidence, Options, fit};
+use fable_wire::{Fault, StorageFault};
 use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;

@@ -4,7 +4,7 @@ use crate::{context, reward};
 use core::convert::Infallible;
 use embedded_io::{ErrorType, Read, Write};
 use fable_core::Catalog;
-use fable_core::protocol::{
+use fable_embedded::wire::{
     CHUNK, DELIMITER, Draft, Frame, MAX_FRAME, Reply, Request, WireContext, write_entry,
 };
 

@@ -1,13 +1,14 @@
-//! The bytes of every message are a promise between devices and hosts that are not updated together.
+//! The bytes of every message are pinned, because devices and hosts are not updated together.
 
 use fable_core::catalog::{AGENT, TAU2};
 use fable_core::explain::{Share, Source};
 use fable_core::preference::{Assessment, Average, Certifier, Gap, ProbeOutcome, Standing, Trial, Verdict};
-use fable_core::protocol::{
-    Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics,
-    StorageFault, WireContext, WireShare, read_defaults, read_feasible, write_entry,
-};
+use fable_core::record::checksum;
 use fable_core::{Context, HostUser, Policy, Promotion, Settings};
+use fable_wire::{
+    Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics,
+    StorageFault, VERSION, WireContext, WireShare, read_defaults, read_feasible, write_entry,
+};
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
     let coding =
@@ -131,7 +132,6 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         chosen_coordinate: Some(24),
         other_coordinate: None,
     };
-    let share = postcard::to_slice(&WireShare::new(&share), &mut [0; 32]).unwrap().to_vec();
     let probe = ProbeOutcome { contrast: 5, preferred: true, expected: 0.25 };
     let average = Average { mean: 0.5, lower: -0.25, upper: 1.25 };
     let trials = 40;
@@ -161,7 +161,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
                 other_score: 0.25,
                 shares: 9,
             },
-            share,
+            share_bytes(&WireShare::new(&share)),
         ),
         (Reply::Assessment(assessment), vec![]),
         (Reply::Promotion { count: 0, entry: None }, vec![]),
@@ -184,6 +184,25 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
         (Reply::Opened { nonce: 0x0102_0304_0506_0708, count: 300 }, vec![]),
     ]);
     all
+}
+
+/// The payload of an explanation with one share.
+fn share_bytes(share: &WireShare) -> Vec<u8> {
+    let mut buffer = [0; MAX_FRAME];
+    let mut draft = Draft::reply(&mut buffer, 1, &Reply::Done { count: 0 });
+    let empty = draft.free().len();
+    assert!(draft.push_share(share));
+    let length = empty - draft.free().len();
+    let mut frame = draft.seal().to_vec();
+    frame.pop();
+    let body = cobs::decode_vec(&frame).unwrap();
+    body[body.len() - 4 - length..body.len() - 4].to_vec()
+}
+
+/// A frame of a message with any content.
+fn any_frame(message: &[u8]) -> Vec<u8> {
+    let body = [&[VERSION], &7_u32.to_le_bytes()[..], message].concat();
+    cobs::encode_vec(&[&body[..], &checksum(&body).to_le_bytes()].concat())
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -230,7 +249,7 @@ fn the_bytes_of_every_reply_are_pinned_and_read_back() {
     assert_eq!(written, REPLIES);
 }
 
-/// The same request with a seal, of a session that both have derived.
+/// A request with a seal of a session that both sides have derived.
 #[test]
 fn the_bytes_of_a_seal_are_pinned() {
     let session = Session::new(&Key::new(*b"sixteen bytes..."), 1, 2, 3);
@@ -239,11 +258,14 @@ fn the_bytes_of_a_seal_are_pinned() {
     assert_eq!(hex(frame), SEALED);
 }
 
-/// The longest messages with the longest payloads, all bits set where that is possible.
+/// The longest messages with the longest payloads, with all bits set if possible.
 #[test]
 fn the_longest_messages_fit() {
     let signals = vec![255_u8; 64];
-    let context: WireContext = postcard::from_bytes(&[&[64, 16][..], &signals].concat()).unwrap();
+    let mut decide = any_frame(&[&[2, 64, 16][..], &signals, &[0]].concat());
+    let (Request::Decide { context, .. }, []) = Frame::open(&mut decide).unwrap().request().unwrap() else {
+        panic!("no request to decide")
+    };
     let number = f64::from_bits(u64::MAX);
     let weight = f32::from_bits(u32::MAX);
     let longest: [(Request, usize); 5] = [
@@ -271,7 +293,7 @@ fn the_longest_messages_fit() {
         frame.pop();
         let frame = Frame::open(&mut frame).unwrap();
         let (again, rest) = frame.request().unwrap();
-        assert_eq!((format!("{again:?}"), rest.len()), (format!("{request:?}"), payload)); // NaN is not itself
+        assert_eq!((format!("{again:?}"), rest.len()), (format!("{request:?}"), payload)); // NaN is not equal to itself
     }
     for (reply, payload) in
         [(Reply::Chunk { offset: u32::MAX }, 256), (Reply::Event { index: u32::MAX }, 260)]
@@ -347,7 +369,7 @@ const REPLIES: &str = "\
 0384010111010b0807060504030201ac024bf9af1d00
 ";
 
-/// Default scores come after the words of the feasible set, and are there when there are as many bytes as actions need.
+/// Default scores follow the words of the feasible set, and are recognized by the length of the payload.
 #[test]
 fn defaults_are_told_from_a_feasible_set() {
     let read = |payload: &[u8]| {
@@ -360,18 +382,18 @@ fn defaults_are_told_from_a_feasible_set() {
     assert_eq!(read(&[7, 0, 0, 0]), Ok((vec![], vec![7, 0, 0, 0])));
     assert_eq!(read(&scores), Ok((expected.clone(), vec![])));
     assert_eq!(read(&[&[7, 0, 0, 0], &scores[..]].concat()), Ok((expected, vec![7, 0, 0, 0])));
-    // One more or less is not a set that there is.
+    // One byte more or less is not a set of the catalog.
     let ana = HostUser::<f32>::new(&Policy::new(&TAU2, Settings::default()).unwrap(), "ana").unwrap();
     for wrong in [&scores[1..], &[&[7], &scores[..]].concat()] {
         let set = read(wrong).unwrap().1;
         assert!(read_feasible(&TAU2, ana.state(), &set).is_err(), "{set:?}");
     }
-    // The catalog `agent` has 180 actions, whose scores are more than a frame has room for.
+    // The catalog `agent` has 180 actions, and their scores do not fit into a frame.
     assert_eq!(read_defaults(&AGENT, &[0; 720], &mut <Defaults>::new()), Err(Fault::Content));
     const { assert!(MAX_FRAME < 720) };
 }
 
-/// Hosts read a key as digits and firmware took its bytes: one file for both.
+/// Hosts and firmware read the same key file.
 #[test]
 fn a_key_is_read_from_digits_and_nothing_else() {
     let bytes: [u8; 16] = core::array::from_fn(|index| u8::try_from(index * 17).unwrap());
@@ -391,4 +413,25 @@ fn a_key_is_read_from_digits_and_nothing_else() {
         assert_eq!(Key::from_hex(wrong.as_bytes()), None, "{wrong:?}");
     }
     assert_eq!((Key::from_hex(&bytes), Key::from_hex(&[0xff; 32])), (None, None));
+}
+
+/// Unknown tags, wrong bools and option tags, long varints, too many signals, and messages that end early.
+#[test]
+fn contents_that_no_message_has_are_refused() {
+    let request = |message: &[u8]| Frame::open(&mut any_frame(message)).unwrap().request().map(drop);
+    let reply = |message: &[u8]| {
+        let body = [&[VERSION | 0x80], &7_u32.to_le_bytes()[..], message].concat();
+        let mut frame = cobs::encode_vec(&[&body[..], &checksum(&body).to_le_bytes()].concat());
+        Frame::open(&mut frame).unwrap().reply().map(drop)
+    };
+    assert_eq!(request(&[24]), Err(Fault::UnknownRequest));
+    for wrong in [&[][..], &[1], &[18, 2, 0], &[6, 0, 0, 2, 0], &[10, 0x80, 0x00], &[21, 0, 17], &[0, 0]] {
+        assert_eq!(request(wrong), Err(Fault::Content), "{wrong:?}");
+    }
+    for wrong in [&[][..], &[12], &[0, 14], &[0, 9, 5], &[2], &[6, 0, 2], &[2, 0, 0]] {
+        assert_eq!(reply(wrong), Err(Fault::Content), "{wrong:?}");
+    }
+    for right in [&[0, 9, 4][..], &[2, 0], &[6, 0, 0]] {
+        assert_eq!(reply(right), Ok(()), "{right:?}");
+    }
 }

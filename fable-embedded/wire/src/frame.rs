@@ -1,44 +1,48 @@
-//! Frames: how a message is marked off, named and protected on a line that may lose, repeat or invent bytes.
+//! Frames: delimiters, sequence numbers, checksums and seals for a line that may lose, repeat or corrupt bytes.
 //!
-//! Both directions work in one buffer of [`MAX_FRAME`] bytes: a frame is opened where it was received, and a [`Draft`] is
-//! stuffed where it was written.
+//! Both directions work in one buffer of [`MAX_FRAME`] bytes. A frame is opened in place, and a [`Draft`] is stuffed in place.
 
-use super::{Fault, Reply, Request, VERSION, WireShare};
-use crate::record::{CRC_32, Input, Output};
+use crate::VERSION;
+use crate::codec::Wire;
+use crate::fault::Fault;
+use crate::message::{Reply, Request, WireShare};
+#[cfg(feature = "keyed")]
+use crate::session::Session;
+use fable_core::record::{Input, Output, checksum};
 
-/// Bytes of the longest frame, its delimiter included.
+/// Bytes of the longest frame, including the delimiter.
 pub const MAX_FRAME: usize = 300;
-/// What marks the end of a frame and stands nowhere else.
+/// The byte that ends a frame and never occurs inside a frame.
 pub const DELIMITER: u8 = 0;
 
-/// Byte stuffing adds one byte, and one more per 254.
+/// Bytes that byte stuffing adds: one, and one more per 254.
 const STUFFING: usize = 2;
 const HEAD: usize = 5;
 const SUM: usize = 4;
-/// Bytes of the counter and the tag of a frame that is sealed with a key.
+/// Bytes of the seal: counter and tag.
 const SEAL: usize = 12;
-/// Where the payload of a draft ends at the latest.
+/// Maximum end of a draft's payload in the buffer.
 const LIMIT: usize = MAX_FRAME - 1 - SUM - SEAL;
-/// Set in the first byte of a reply.
+/// Bit of the first byte that is set in a reply.
 const REPLY: u8 = 0x80;
-/// Set in the first byte of a frame that is sealed with a key.
+/// Bit of the first byte that is set in a sealed frame.
 const KEYED: u8 = 0x40;
 
 const _: () = assert!(MAX_FRAME - STUFFING < 2 * 254, "two bytes of stuffing are enough");
 
-/// A frame that was received whole.
+/// A received frame with a valid checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Frame<'b> {
     head: u8,
-    /// Ties a reply to its request. 0 in a reply to a frame that could not be read.
+    /// Sequence number of the request. 0 in a reply to a frame that could not be read.
     pub sequence: u32,
-    /// Tells a request that is sent again from another one: the CRC-32 of all but the seal.
-    pub ticket: u32,
-    /// What the seal is over: all from the first byte up to it.
+    /// CRC-32 of everything but the seal. A repeated request has the same id.
+    pub request_id: u32,
+    /// The bytes that the seal protects: all bytes before the seal.
     #[cfg(feature = "keyed")]
     front: &'b [u8],
-    /// Counter and tag, if it is sealed.
+    /// Counter and tag of a sealed frame.
     #[cfg(feature = "keyed")]
     seal: (u32, u64),
     body: &'b [u8],
@@ -48,25 +52,25 @@ impl<'b> Frame<'b> {
     /// Opens the bytes before a delimiter, in place.
     ///
     /// # Errors
-    /// [`Fault::Malformed`] when they are not a frame or were damaged.
+    /// [`Fault::Malformed`] if the bytes are not a frame or were damaged.
     #[inline]
     pub fn open(bytes: &'b mut [u8]) -> Result<Self, Fault> {
         let length = unstuff(bytes).ok_or(Fault::Malformed)?;
         let bytes = bytes.get(..length).ok_or(Fault::Malformed)?;
         let (front, sum) = split_sum(bytes).ok_or(Fault::Malformed)?;
-        if CRC_32.checksum(front) != sum {
+        if checksum(front) != sum {
             return Err(Fault::Malformed);
         }
         #[cfg(feature = "keyed")]
         let (front, sum, seal) = match split_seal(front) {
-            Some((front, counter, tag)) => (front, CRC_32.checksum(front), (counter, tag)),
+            Some((front, counter, tag)) => (front, checksum(front), (counter, tag)),
             None => (front, sum, (0, 0)),
         };
         let [head, a, b, c, d, body @ ..] = front else { return Err(Fault::Malformed) };
         Ok(Self {
             head: *head,
             sequence: u32::from_le_bytes([*a, *b, *c, *d]),
-            ticket: sum,
+            request_id: sum,
             #[cfg(feature = "keyed")]
             front,
             #[cfg(feature = "keyed")]
@@ -75,51 +79,48 @@ impl<'b> Frame<'b> {
         })
     }
 
-    /// Whether it is sealed with a key.
+    /// Returns true if the frame is sealed.
     #[must_use]
     pub const fn is_sealed(&self) -> bool {
         self.head & KEYED != 0
     }
 
-    /// The counter of a frame that a session has sealed; `None` for any other.
+    /// Returns the counter of the seal if the seal is of this session.
     #[cfg(feature = "keyed")]
     #[must_use]
-    pub fn sealed_by(&self, session: &super::Session) -> Option<u32> {
+    pub fn sealed_by(&self, session: &Session) -> Option<u32> {
         let (counter, tag) = self.seal;
         (self.is_sealed() && session.is_tag(counter, self.front, tag)).then_some(counter)
     }
 
-    /// Whether it goes from the device to the host.
+    /// Returns true if the frame is a reply, from the device to the host.
     #[must_use]
     pub const fn is_reply(&self) -> bool {
         self.head & REPLY != 0
     }
 
-    /// The request in it and its payload.
+    /// Returns the request and its payload.
     ///
     /// # Errors
-    /// A frame of another version of the protocol, an unknown request, one that cannot be read.
+    /// A frame of another version of the protocol, an unknown request, a message that cannot be read.
     #[inline]
     pub fn request(&self) -> Result<(Request, &'b [u8]), Fault> {
         self.admit(false)?;
-        if self.body.first().is_some_and(|tag| *tag > Request::LAST) {
+        if self.body.first().is_some_and(|tag| !Request::has_tag(*tag)) {
             return Err(Fault::UnknownRequest);
         }
-        let mut input = Input::new(self.body);
-        let request = input.request();
-        input.end().map_err(|_| Fault::Content)?;
-        let payload = input.rest();
+        let (request, payload) = read::<Request>(self.body)?;
         if payload.is_empty() || request.has_payload() { Ok((request, payload)) } else { Err(Fault::Content) }
     }
 
-    /// The reply in it and its payload.
+    /// Returns the reply and its payload.
     ///
     /// # Errors
-    /// A frame of another version of the protocol, a reply that cannot be read.
+    /// A frame of another version of the protocol, a message that cannot be read.
     #[inline]
     pub fn reply(&self) -> Result<(Reply, &'b [u8]), Fault> {
         self.admit(true)?;
-        let (reply, payload) = postcard::take_from_bytes::<Reply>(self.body).map_err(|_| Fault::Content)?;
+        let (reply, payload) = read::<Reply>(self.body)?;
         if payload.is_empty() || reply.has_payload() { Ok((reply, payload)) } else { Err(Fault::Content) }
     }
 
@@ -138,6 +139,15 @@ impl<'b> Frame<'b> {
     }
 }
 
+/// Reads a message, and returns it with the bytes after it.
+#[inline]
+fn read<M: Wire>(body: &[u8]) -> Result<(M, &[u8]), Fault> {
+    let mut input = Input::new(body);
+    let message = M::read(&mut input);
+    input.end().map_err(|_| Fault::Content)?;
+    Ok((message, input.rest()))
+}
+
 /// A frame being written.
 #[derive(Debug)]
 pub struct Draft<'b> {
@@ -146,22 +156,21 @@ pub struct Draft<'b> {
 }
 
 impl<'b> Draft<'b> {
-    /// Starts the frame of a request.
+    /// Starts the frame of a request. Every request fits.
     #[must_use]
     #[inline]
     pub fn request(buffer: &'b mut [u8; MAX_FRAME], sequence: u32, request: &Request) -> Self {
         let mut draft = Self::new(buffer, VERSION, sequence);
-        let used = postcard::to_slice(request, draft.free()).map_or(0, |used| used.len()); // every message fits, see the tests
-        draft.extend(used);
+        draft.write(|out| request.write(out));
         draft
     }
 
-    /// Starts the frame of a reply.
+    /// Starts the frame of a reply. Every reply fits.
     #[must_use]
     #[inline]
     pub fn reply(buffer: &'b mut [u8; MAX_FRAME], sequence: u32, reply: &Reply) -> Self {
         let mut draft = Self::new(buffer, VERSION | REPLY, sequence);
-        draft.write(|output| output.reply(reply)); // every message fits, see the tests
+        draft.write(|out| reply.write(out));
         draft
     }
 
@@ -173,46 +182,46 @@ impl<'b> Draft<'b> {
         draft
     }
 
-    /// The bytes left for the payload.
+    /// Returns the bytes left for the payload.
     pub fn free(&mut self) -> &mut [u8] {
         self.buffer.get_mut(self.end..LIMIT).unwrap_or_default()
     }
 
-    /// Counts the first bytes of [`room`](Self::room) to the payload.
+    /// Adds the first bytes of [`free`](Self::free) to the payload.
     #[inline]
     pub fn extend(&mut self, count: usize) {
         self.end = self.end.saturating_add(count).min(LIMIT);
     }
 
-    /// Adds bytes to the payload, all or none; whether there was room.
+    /// Adds bytes to the payload, all or none. Returns true if they fit.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> bool {
-        let Some(room) = self.free().get_mut(..bytes.len()) else { return false };
-        for (slot, byte) in room.iter_mut().zip(bytes) {
+        let Some(free) = self.free().get_mut(..bytes.len()) else { return false };
+        for (slot, byte) in free.iter_mut().zip(bytes) {
             *slot = *byte;
         }
         self.extend(bytes.len());
         true
     }
 
-    /// Adds a share of an explanation, all or none; whether there was room.
+    /// Adds a share of an explanation, all or none. Returns true if it fits.
     pub fn push_share(&mut self, share: &WireShare) -> bool {
-        self.write(|output| output.share(share))
+        self.write(|out| share.write(out))
     }
 
-    /// Adds what is written, all or none; whether there was room.
+    /// Adds the bytes that `write` writes, all or none. Returns true if they fit.
     fn write(&mut self, write: impl FnOnce(&mut Output<'_>)) -> bool {
-        let mut output = Output::new(self.free());
-        write(&mut output);
-        let Some(used) = output.len() else { return false };
+        let mut out = Output::new(self.free());
+        write(&mut out);
+        let Some(used) = out.written() else { return false };
         self.extend(used);
         true
     }
 
-    /// The finished frame, sealed by a session, its delimiter included.
+    /// Finishes the frame with the seal of a session. The delimiter is included.
     #[cfg(feature = "keyed")]
     #[must_use]
-    pub fn seal_by(mut self, session: &super::Session, counter: u32) -> &'b [u8] {
+    pub fn seal_by(mut self, session: &Session, counter: u32) -> &'b [u8] {
         if let Some(head) = self.buffer.get_mut(STUFFING) {
             *head |= KEYED;
         }
@@ -225,12 +234,12 @@ impl<'b> Draft<'b> {
         self.seal()
     }
 
-    /// The finished frame, its delimiter included.
+    /// Finishes the frame without a seal. The delimiter is included.
     #[must_use]
     #[inline]
     pub fn seal(self) -> &'b [u8] {
         let Self { buffer, mut end } = self;
-        let sum = CRC_32.checksum(buffer.get(STUFFING..end).unwrap_or_default()).to_le_bytes();
+        let sum = checksum(buffer.get(STUFFING..end).unwrap_or_default()).to_le_bytes();
         for (slot, byte) in buffer.iter_mut().skip(end).zip(sum) {
             *slot = byte;
         }
@@ -243,14 +252,14 @@ impl<'b> Draft<'b> {
     }
 }
 
-/// The bytes before the checksum, and it. `split_last_chunk` keeps a panic when it is built for size.
+/// Splits off the checksum. `split_last_chunk` keeps a panic if it is built for size.
 #[inline]
 fn split_sum(bytes: &[u8]) -> Option<(&[u8], u32)> {
     let (front, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM)?)?;
     Some((front, u32::from_le_bytes(sum.try_into().ok()?)))
 }
 
-/// The bytes before the seal of a frame that has one, its counter and its tag.
+/// Splits off the seal of a sealed frame: the bytes before the seal, the counter and the tag.
 #[cfg(feature = "keyed")]
 fn split_seal(bytes: &[u8]) -> Option<(&[u8], u32, u64)> {
     bytes.first().filter(|head| **head & KEYED != 0)?;
@@ -259,9 +268,10 @@ fn split_seal(bytes: &[u8]) -> Option<(&[u8], u32, u64)> {
     Some((front, u32::from_le_bytes(counter.try_into().ok()?), u64::from_le_bytes(tag.try_into().ok()?)))
 }
 
-/// Consistent overhead byte stuffing, in place: what stands from [`STUFFING`] to `end` moves to the front without a zero in
-/// it. A run of up to 254 bytes that are not zero is preceded by its length + 1, and a zero follows each run shorter than
-/// that. What is written never overtakes what is read, because a body of less than 508 bytes grows by at most two.
+/// Consistent overhead byte stuffing, in place. Moves the bytes from [`STUFFING`] to `end` to the front and removes zeros.
+///
+/// A run of up to 254 nonzero bytes is preceded by its length + 1. A zero follows each run of less than 254 bytes. The write
+/// position never passes the read position, because a body of less than 508 bytes grows by at most two.
 #[inline]
 fn stuff(buffer: &mut [u8], end: usize) -> Option<usize> {
     let (mut code, mut code_at, mut out) = (1, 0, 1);
@@ -280,7 +290,7 @@ fn stuff(buffer: &mut [u8], end: usize) -> Option<usize> {
     Some(out)
 }
 
-/// The way back, in place; the length, or `None` for what is not a stuffed body.
+/// Reverses [`stuff`], in place. Returns the length, or `None` for bytes that are not a stuffed body.
 #[inline]
 fn unstuff(bytes: &mut [u8]) -> Option<usize> {
     let (mut read, mut out) = (0, 0);
@@ -351,7 +361,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_as_the_cobs_crate_reads_them(bytes in bodies()) {
-            // The crate takes a zero as the end and forgives what follows; here a zero is never part of a frame.
+            // The crate ends at a zero and ignores the rest. Here a zero is never part of a frame.
             let expected = if bytes.contains(&0) { None } else { cobs::decode_vec(&bytes).ok() };
             prop_assert_eq!(unstuffed(&bytes), expected);
         }
@@ -384,7 +394,7 @@ mod tests {
         }
     }
 
-    /// Any length but 0, which no body has and the crate stuffs to nothing; few different bytes so that zeros and long runs both occur.
+    /// Bodies of any length but 0, with few different bytes, so that both zeros and long runs occur.
     fn bodies() -> impl Strategy<Value = Vec<u8>> {
         let longest = MAX_FRAME - STUFFING - 1;
         prop_oneof![

@@ -1,20 +1,20 @@
-//! Seals: frames that nobody without the key can have written, and that count once.
+//! Seals: proof that a sender has the key, and protection against replay.
 //!
-//! The tag of a frame is SipHash-2-4, a keyed function made for short messages and small machines: 64-bit additions and rotations.
-//! With the guard of the server it takes 4.6 KB of flash on a Cortex-M0. The key of a session is two tags under the key that both sides have, over what both have
-//! put in; no two sessions have the same as long as a device's nonces differ from start to start.
+//! The tag of a frame is SipHash-2-4, a keyed function for short messages that needs only 64-bit additions and rotations.
+//! With the server's checks it takes 4.6 KB of flash on a Cortex-M0. The key of a session is two tags under the shared key over
+//! both nonces and the number of the session. Sessions have different keys if the nonces of a device differ between its starts.
 //!
 //! ```
-//! use fable_core::protocol::{Draft, Frame, Key, MAX_FRAME, Request, Session};
+//! use fable_wire::{Draft, Frame, Key, MAX_FRAME, Request, Session};
 //! let key = Key::new(*b"sixteen bytes...");
-//! let session = Session::new(&key, 1, 2, 3); // the host's nonce; the device's, and which session it is
+//! let session = Session::new(&key, 1, 2, 3); // nonce of the host, nonce of the device, number of the session
 //! let mut buffer = [0; MAX_FRAME];
 //! let mut sent = Draft::request(&mut buffer, 1, &Request::Statistics).seal_by(&session, 7).to_vec();
 //! sent.pop();
 //! let frame = Frame::open(&mut sent)?;
 //! assert_eq!(frame.sealed_by(&session), Some(7));
 //! assert_eq!(frame.sealed_by(&Session::new(&key, 1, 2, 4)), None);
-//! # Ok::<(), fable_core::protocol::Fault>(())
+//! # Ok::<(), fable_wire::Fault>(())
 //! ```
 
 use core::fmt;
@@ -22,29 +22,29 @@ use core::hash::Hasher;
 use siphasher::sip::SipHasher24;
 use subtle::ConstantTimeEq;
 
-/// What keeps the tags of a session's key apart from anything else that a key may ever be used for.
+/// Label that separates the tags of a session's key from other uses of the shared key.
 const LABEL: &[u8; 14] = b"fable session ";
 
-/// What both sides have: 16 random bytes. It is not shown by `Debug`.
+/// The shared key: 16 random bytes. `Debug` does not show them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key(u64, u64);
 
 impl Key {
-    /// A key of bytes.
+    /// Creates a key of bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
         Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
     }
 
-    /// A key as files have it, of hosts and of firmware: 32 hexadecimal digits, with white space before and after. `None` for anything else.
+    /// Reads the text of a key file: 32 hexadecimal digits, with optional white space before and after. Returns `None` for other text.
     ///
     /// ```
-    /// use fable_core::protocol::Key;
+    /// use fable_wire::Key;
     ///
     /// const KEY: Key = Key::from_hex(b"000102030405060708090a0b0c0d0e0F\n").unwrap(); // or include_bytes!("device.key")
     /// assert_eq!(KEY, Key::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]));
-    /// assert_eq!(Key::from_hex(&[0; 16]), None); // the bytes themselves are not a file's
+    /// assert_eq!(Key::from_hex(&[0; 16]), None); // raw bytes are not the text of a key file
     /// ```
     #[must_use]
     pub const fn from_hex(text: &[u8]) -> Option<Self> {
@@ -78,13 +78,13 @@ impl defmt::Format for Key {
     }
 }
 
-/// What seals the frames of one session.
+/// The key of one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Session(Key);
 
 impl Session {
-    /// The session of two nonces; `count` is which one it is since the device has its nonce.
+    /// Derives a session. `count` is the number of the session since the start of the device.
     #[must_use]
     pub fn new(key: &Key, host: u64, device: u64, count: u32) -> Self {
         let half = |number: u8| {
@@ -99,17 +99,17 @@ impl Session {
         Self(Key(half(0), half(1)))
     }
 
-    /// The tag over a counter and what stands before the seal, the direction among it.
+    /// Returns the tag over a counter and the bytes before the seal, which include the direction.
     #[inline(never)]
-    pub(super) fn tag(&self, counter: u32, front: &[u8]) -> u64 {
+    pub(crate) fn tag(&self, counter: u32, front: &[u8]) -> u64 {
         let mut hasher = SipHasher24::new_with_keys(self.0.0, self.0.1);
         hasher.write(&counter.to_le_bytes());
         hasher.write(front);
         hasher.finish()
     }
 
-    /// Whether it is that tag. How long it takes to find out does not tell how much of it is right.
-    pub(super) fn is_tag(&self, counter: u32, front: &[u8], tag: u64) -> bool {
+    /// Compares tags in constant time.
+    pub(crate) fn is_tag(&self, counter: u32, front: &[u8], tag: u64) -> bool {
         self.tag(counter, front).ct_eq(&tag).into()
     }
 }
@@ -117,14 +117,11 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Draft, Fault, Frame, MAX_FRAME, Reply, Request};
+    use crate::{Draft, Fault, Frame, MAX_FRAME, Reply, Request};
     use proptest::prelude::*;
 
-    /// SipHash-2-4 of the standard library, another implementation of it.
-    #[expect(
-        deprecated,
-        reason = "SipHash-2-4 by name; only the state it is given at random is of no use here"
-    )]
+    /// SipHash-2-4 of the standard library, an independent implementation.
+    #[expect(deprecated, reason = "deprecated for its random keys, which are not used here")]
     fn reference(key: (u64, u64), message: &[u8]) -> u64 {
         let mut hasher = std::hash::SipHasher::new_with_keys(key.0, key.1);
         hasher.write(message);
@@ -184,17 +181,17 @@ mod tests {
             prop_assert!(frame.is_sealed() && !frame.is_reply());
             prop_assert_eq!((frame.sequence, frame.sealed_by(&session)), (9, Some(counter)));
             prop_assert_eq!(frame.request(), Ok((Request::Stage { offset: 3 }, &payload[..])));
-            // The ticket is the request's, whatever session and counter it is sent with.
-            let ticket = frame.ticket;
+            // Session and counter do not change the request id.
+            let request_id = frame.request_id;
             let mut resent = sealed(&Session::new(&key, 1, 2, 3), counter.wrapping_add(1), &payload);
-            prop_assert_eq!(Frame::open(&mut resent).unwrap().ticket, ticket);
+            prop_assert_eq!(Frame::open(&mut resent).unwrap().request_id, request_id);
             for (host, device, count) in [(nonces.0 ^ 1, nonces.1, nonces.2), (nonces.1, nonces.0, !nonces.2)] {
                 prop_assert_eq!(frame.sealed_by(&Session::new(&key, host, device, count)), None);
             }
             prop_assert_eq!(frame.sealed_by(&Session::new(&Key::new([8; 16]), nonces.0, nonces.1, nonces.2)), None);
         }
 
-        /// A bit that was flipped by somebody who puts the checksum right.
+        /// A flipped bit with a corrected checksum.
         #[test]
         fn a_flipped_bit_breaks_the_seal(counter: u32, payload in proptest::collection::vec(any::<u8>(), 0..=60), place: u16, bit in 0..8_u8) {
             let session = Session::new(&Key::new([7; 16]), 1, 2, 3);
@@ -203,7 +200,7 @@ mod tests {
             body.truncate(body.len() - 4);
             let place = usize::from(place) % body.len();
             body[place] ^= 1 << bit;
-            let sum = crate::record::checksum(&body).to_le_bytes();
+            let sum = fable_core::record::checksum(&body).to_le_bytes();
             let mut forged = cobs::encode_vec(&[&body[..], &sum].concat());
             let frame = Frame::open(&mut forged).unwrap();
             prop_assert_eq!(frame.sealed_by(&session), None);
