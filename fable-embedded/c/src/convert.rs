@@ -270,7 +270,7 @@ unsafe fn settings(own: &layout::Settings) -> Result<Settings<'static>, Status> 
         },
         retained: BlockSet::from_words([a, b, c, d]),
         seed: own.seed,
-        origin: own.origin,
+        site: own.origin,
         context_adapter,
         feedback_adapter,
     })

@@ -114,10 +114,20 @@ pub unsafe extern "C" fn fable_profile(
                 Standing::Doubtful => 1,
                 Standing::Revoked => 2,
             };
-            let Promotion { contrast, verdict, valid, by, round, at, evidence, lower, upper } = promotion;
+            let Promotion { contrast, verdict, valid, by, round, time, evidence, lower, upper } = promotion;
             let (verdict, valid, by) = (verdict.sign(), u8::from(valid), u8::from(by == Certifier::Probes));
-            *slot =
-                CPromotion { round, now: at, evidence, lower, upper, contrast, verdict, valid, by, standing };
+            *slot = CPromotion {
+                round,
+                now: time,
+                evidence,
+                lower,
+                upper,
+                contrast,
+                verdict,
+                valid,
+                by,
+                standing,
+            };
         }
         Ok(())
     })())

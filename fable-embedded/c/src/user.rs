@@ -250,11 +250,11 @@ pub(crate) unsafe fn requested<R>(
     let feasible = unsafe { feasible(catalog, asked.feasible) }?;
     #[cfg(not(feature = "sets"))]
     let feasible = feasible(catalog, asked.feasible)?;
-    body(&mut user, &Request { defaults, at: asked.now, ..Request::new(&context, &feasible) })
+    body(&mut user, &Request { defaults, time: asked.now, ..Request::new(&context, &feasible) })
 }
 
 pub(crate) const fn id(id: &CDecisionId) -> DecisionId {
-    DecisionId { user: id.user, incarnation: id.incarnation, origin: id.origin, round: id.round }
+    DecisionId { user: id.user, incarnation: id.incarnation, site: id.origin, round: id.round }
 }
 
 /// See the header.
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn fable_decide(
             {
                 *slot = *value;
             }
-            let DecisionId { user, incarnation, origin, round } = id;
+            let DecisionId { user, incarnation, site: origin, round } = id;
             Ok(CDecision {
                 id: CDecisionId { user, incarnation, origin, round },
                 baseline,

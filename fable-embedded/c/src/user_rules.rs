@@ -30,7 +30,7 @@ fn rule(rule: &CRule) -> Result<UserRule, Status> {
 
 /// The same for C.
 fn told(rule: UserRule) -> CRule {
-    let rule = |kind: u8, component: u8, value: u8, when: When| {
+    let rule_of = |kind: u8, component: u8, value: u8, when: When| {
         // A task is one of 64.
         let (place, position) = match when {
             When::Always => (0, 0),
@@ -40,12 +40,12 @@ fn told(rule: UserRule) -> CRule {
         CRule { kind, pair: Pair { component, value }, r#where: Where { kind: place, position } }
     };
     match rule {
-        UserRule::Never { component, value, when } => rule(1, component, value, when),
-        UserRule::Always { component, value, when } => rule(2, component, value, when),
-        UserRule::Off => rule(3, 0, 0, When::Always),
-        UserRule::Remember(true) => rule(4, 0, 0, When::Always),
-        UserRule::Remember(false) => rule(5, 0, 0, When::Always),
-        _ => rule(0, 0, 0, When::Always),
+        UserRule::Never { component, value, when } => rule_of(1, component, value, when),
+        UserRule::Always { component, value, when } => rule_of(2, component, value, when),
+        UserRule::Off => rule_of(3, 0, 0, When::Always),
+        UserRule::Remember(true) => rule_of(4, 0, 0, When::Always),
+        UserRule::Remember(false) => rule_of(5, 0, 0, When::Always),
+        _ => rule_of(0, 0, 0, When::Always),
     }
 }
 
@@ -55,7 +55,7 @@ unsafe fn change(user: *mut Handle, rule: *const CRule, stands: bool) -> i32 {
     number((|| {
         // SAFETY: the caller's promise.
         let (mut user, rule) = unsafe { (self::user(user)?, one(rule)?) };
-        Ok(user.rule(self::rule(rule)?, stands)?)
+        Ok(user.set_user_rule(self::rule(rule)?, stands)?)
     })())
 }
 
@@ -84,11 +84,11 @@ pub unsafe extern "C" fn fable_user_rules(
     number((|| {
         // SAFETY: the promise of the caller, as in the header.
         let (user, rules, count) = unsafe { (self::user(user)?, places(rules, size)?, place(count)?) };
-        *count = user.rules().count();
+        *count = user.user_rules().count();
         if size != 0 && size < *count {
             return Err(Status::TOO_SMALL);
         }
-        for (slot, rule) in rules.iter_mut().zip(user.rules()) {
+        for (slot, rule) in rules.iter_mut().zip(user.user_rules()) {
             *slot = told(rule);
         }
         Ok(())

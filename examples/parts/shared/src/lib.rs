@@ -25,7 +25,7 @@ use fable_forms::blocking;
 pub use fable_core::catalog::TAU2 as CATALOG;
 
 /// The defaults, at a place of its own: hosts are place 0. The seed comes from flash.
-pub const SETTINGS: Settings<'static> = Settings { origin: 1, ..Settings::DEFAULT };
+pub const SETTINGS: Settings<'static> = Settings { site: 1, ..Settings::DEFAULT };
 
 /// Decisions that can wait for their reward, and promotions.
 pub const ROOM: usize = 8;
