@@ -51,8 +51,8 @@ fn open(server: &mut Keyed<'_>, key: &Key, host: u64) -> Session {
 /// Runs a test with a device that has the key; the number is its nonce.
 fn with(nonce: u64, test: impl FnOnce(&mut Keyed<'_>)) {
     let policy = policy();
-    let (mut learner, mut workspace, mut keep) = (started(&policy), scratch(), RamStore::EMPTY);
-    let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut keep);
+    let (mut learner, mut workspace, mut store) = (started(&policy), scratch(), RamStore::EMPTY);
+    let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
     test(&mut Server::keyed(device, KEY, nonce));
 }
 
@@ -213,10 +213,10 @@ fn what_was_sent_before_is_refused() {
 #[test]
 fn a_request_comes_again_in_another_session() {
     let policy = policy();
-    let (mut learner, mut workspace, mut keep) = (started(&policy), scratch(), RamStore::<0>::EMPTY);
+    let (mut learner, mut workspace, mut store) = (started(&policy), scratch(), RamStore::<0>::EMPTY);
     let mut sent = vec![];
     for nonce in 1..4 {
-        let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut keep);
+        let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
         let mut server = Server::keyed(device, KEY, nonce);
         let session = open(&mut server, &KEY, 5);
         sent.push(answer(&session, &push(&mut server, &sealed(&session, 1, 77, &decide()))).1);

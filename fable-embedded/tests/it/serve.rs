@@ -45,8 +45,8 @@ fn sealed(body: &[u8]) -> Vec<u8> {
 fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = RamStore::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     send!(server, framed(1, &decide(), &[]));
     let before = bytes(server.device().user().snapshot());
 
@@ -103,8 +103,8 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
 fn a_reply_is_not_answered() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = RamStore::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let mut buffer = [0; MAX_FRAME];
     let reply = Draft::reply(&mut buffer, 1, &Reply::Fault(Fault::Malformed)).seal().to_vec();
     assert!(send!(server, reply).is_empty());
@@ -115,8 +115,8 @@ fn a_reply_is_not_answered() {
 fn a_request_that_comes_again_is_answered_again_and_not_executed() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = RamStore::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let frame = framed(5, &decide(), &[]);
     let first = send!(server, frame);
     assert!(matches!(first[0].1, Reply::Decided { round: 1, .. }));
@@ -251,8 +251,8 @@ fn every_refusal_has_its_number() {
     let settings = Settings { expiry: Expiry::Nothing, deadline: Deadline::Time(10), ..Settings::default() };
     let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = RamStore::<16>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<16>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let mut sequence = 0;
     let mut refuse = |request: Request, payload: &[u8]| {
         sequence += 1;
@@ -354,8 +354,8 @@ fn every_refusal_has_its_number() {
 fn boards_without_storage_refuse_snapshots() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = RamStore::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])]
     {
         let sent = send!(server, framed(1, &request, payload));
@@ -789,8 +789,8 @@ fn a_server_fits_a_small_board() {
 fn a_device_obeys_what_its_user_wishes() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = RamStore::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let all = 0x3_ffff_u32.to_le_bytes();
     let never = |value| UserRule::Never { component: 1, value, when: When::Always }.code();
     let wish = |code, stands| Request::UserRule { code, stands };
@@ -838,8 +838,8 @@ fn a_device_obeys_what_its_user_wishes() {
 fn a_recommendation_keeps_nothing() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Memory { fail: "append", ..Memory::new(&learner, 9) };
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = Memory { fail: "append", ..Memory::new(&learner, 9) };
+    let mut server = server!(policy, learner, workspace, store);
     let before = bytes(server.device().user().snapshot());
     let ask = Request::Recommend { context: nowhere() };
     let all = Feasible::all(&TAU2);

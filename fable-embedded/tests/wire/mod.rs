@@ -194,10 +194,10 @@ pub fn replies(sent: &[u8]) -> Vec<(u32, Reply, Vec<u8>)> {
 /// A server for the user of a learner.
 #[macro_export]
 macro_rules! server {
-    ($policy:expr, $learner:expr, $workspace:expr, $keep:expr) => {
+    ($policy:expr, $learner:expr, $workspace:expr, $store:expr) => {
         fable_embedded::Server::new(fable_embedded::Device::new(
             $learner.bind(&$policy, &mut $workspace).unwrap(),
-            &mut $keep,
+            &mut $store,
         ))
     };
 }
