@@ -1,67 +1,70 @@
-//! A user and the place where it is kept: every verb is durable when it returns.
+//! A user with its store: every verb is durable when it returns.
 //!
-//! A [`Device`] borrows what lives in statics: the learner and its workspace, joined to a [`User`], and a [`Keep`]. Its verbs
-//! turn a [`Command`] into the events it takes and store each before it is applied. Over storage with futures, an
-//! [`AsyncKeep`], each verb has a second form: `decide_async`, `feedback_async` and so on, the same text.
+//! A [`Device`] borrows a [`User`], which joins a learner and its workspace, and a [`UserStore`]. All of them
+//! can be statics. A verb turns a [`Command`] into events, and stores each event before it applies it. Over
+//! an [`AsyncUserStore`] each verb has an asynchronous form from the same source text: `decide_async`,
+//! `feedback_async` and so on.
 //!
-//! Those futures are not to be given up half-way: an event may be in the journal by then and not in the user, who has to be
-//! restored from storage.
+//! Do not drop such a future before its end. An event may be in the journal and not yet in the user, and the
+//! user has to be restored from the store then.
 
-use crate::keep::{AsyncKeep, Keep};
-use crate::receipt::Deed;
+use crate::reply_cache::EventKind;
+use crate::store::{AsyncUserStore, UserStore};
 use fable_core::journal::Command;
 use fable_core::{Action, Context, Decision, DecisionId, Request, Scalar, Statement, User, UserError};
 use fable_forms::blocking;
 
-/// One user on a device, with the place where it is kept. See the [module](self).
+/// One user on a device, with its store. See the [module](self).
 #[derive(Debug)]
-pub struct Device<'u, T, K> {
+pub struct Device<'u, T, S> {
     pub(crate) user: User<'u, T>,
-    pub(crate) keep: &'u mut K,
+    pub(crate) store: &'u mut S,
 }
 
-/// What became of an event.
+/// Result of a step.
 enum Stepped {
     Applied,
     Forgot,
-    NoRoom,
-    /// There was none.
+    /// The store has no capacity for the event.
+    Full,
+    /// The command has no further event.
     Done,
 }
 
-impl<'u, T: Scalar, K> Device<'u, T, K> {
-    /// A user as it was restored from `keep`, or was started if nothing is kept there.
+impl<'u, T: Scalar, S> Device<'u, T, S> {
+    /// Creates a device. The user was restored from the store, or was started if the store is empty.
     #[must_use]
-    pub const fn new(user: User<'u, T>, keep: &'u mut K) -> Self {
-        Self { user, keep }
+    pub const fn new(user: User<'u, T>, store: &'u mut S) -> Self {
+        Self { user, store }
     }
 
-    /// The user.
+    /// Returns the user.
     #[must_use]
     pub const fn user(&self) -> &User<'u, T> {
         &self.user
     }
 
-    /// The user, for questions: predictions, explanations, the profile. What it is told to learn or decide through this is not
-    /// kept and lost with the next reset; the verbs are here.
+    /// Returns the user for questions: predictions, explanations, the profile.
+    ///
+    /// Verbs of the user itself store nothing. Use the verbs of the device for every change.
     pub const fn ask(&mut self) -> &mut User<'u, T> {
         &mut self.user
     }
 
-    /// Where the state is kept.
+    /// Returns the store.
     #[must_use]
-    pub const fn keep(&self) -> &K {
-        self.keep
+    pub const fn store(&self) -> &S {
+        self.store
     }
 }
 
 #[blocking]
-impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
+impl<T: Scalar, S: AsyncUserStore> Device<'_, T, S> {
     /// Chooses an action.
     ///
     /// # Errors
-    /// A context, set or defaults that do not fit, or storage that fails: there is no decision then.
-    pub async fn decide_async(&mut self, request: &Request<'_>) -> Result<Decision, K::Error> {
+    /// A context, set or defaults that do not fit, or a store that fails. No decision was made then.
+    pub async fn decide_async(&mut self, request: &Request<'_>) -> Result<Decision, S::Error> {
         let mut command = Command::decide(*request);
         self.run_async(&mut command).await?;
         Ok(command.decision(&self.user).ok_or(UserError::UnknownDecision)?) // there is one
@@ -70,73 +73,76 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
     /// Learns the reward of an earlier decision.
     ///
     /// # Errors
-    /// A decision that does not wait, a reward out of range, or storage that fails; nothing has changed then.
-    pub async fn feedback_async(&mut self, id: DecisionId, reward: f64) -> Result<(), K::Error> {
+    /// A decision that does not wait, a reward out of range, or a store that fails. Nothing has changed then.
+    pub async fn feedback_async(&mut self, id: DecisionId, reward: f64) -> Result<(), S::Error> {
         self.learn_async(&mut Command::feedback(id, reward)).await
     }
 
-    /// Learns the reward of an action that was chosen elsewhere.
+    /// Learns the reward of an action that the device did not choose.
     ///
     /// # Errors
-    /// A context, action or reward that does not fit, or storage that fails; nothing has changed then.
+    /// A context, action or reward that does not fit, or a store that fails. Nothing has changed then.
     pub async fn observe_async(
         &mut self,
         context: &Context,
         action: Action,
         reward: f64,
-    ) -> Result<(), K::Error> {
+    ) -> Result<(), S::Error> {
         self.learn_async(&mut Command::observe(context, action, reward)).await
     }
 
-    /// Takes stated preferences.
+    /// Learns stated preferences.
     ///
     /// # Errors
-    /// One that does not fit: none is taken then. Storage that fails: those before may have been.
-    pub async fn onboard_async(&mut self, statements: &[Statement]) -> Result<(), K::Error> {
+    /// A statement that does not fit. No statement was learned then. A store that fails. Earlier statements
+    /// may be learned then.
+    pub async fn onboard_async(&mut self, statements: &[Statement]) -> Result<(), S::Error> {
         self.run_async(&mut Command::onboard(statements)).await
     }
 
-    /// Ends the wait of every decision whose deadline has passed, and says how many that were.
+    /// Expires every decision whose deadline has passed, and returns their number.
     ///
     /// # Errors
-    /// Storage that fails; some may have expired then.
-    pub async fn expire_async(&mut self, now: u32) -> Result<u32, K::Error> {
-        let mut command = Command::expire(now);
+    /// A store that fails. Some decisions may have expired then.
+    pub async fn expire_async(&mut self, time: u32) -> Result<u32, S::Error> {
+        let mut command = Command::expire(time);
         self.run_async(&mut command).await?;
         Ok(command.applied())
     }
 
-    /// Promotes everything that is decided now, and says how much that was.
+    /// Promotes every preference that is certain, and returns their number.
     ///
     /// # Errors
-    /// Storage that fails; some may be promoted then.
-    pub async fn promote_async(&mut self, at: u32) -> Result<u32, K::Error> {
-        let mut command = Command::promote(at);
+    /// A store that fails. Some preferences may be promoted then.
+    pub async fn promote_async(&mut self, time: u32) -> Result<u32, S::Error> {
+        let mut command = Command::promote(time);
         self.run_async(&mut command).await?;
         Ok(command.applied())
     }
 
-    /// Back to the prior, leaving nothing readable of the past. A power cut leaves the user remembered or forgotten, never half
-    /// of it.
+    /// Resets the user to the prior and erases the past. After a power cut the user is as before or
+    /// forgotten.
     ///
     /// # Errors
-    /// A counter at its end, or storage that fails. Once [`User::incarnation`](fable_core::journal::State::incarnation) has gone up the
-    /// user is forgotten, and a restart finishes what is left to erase.
-    pub async fn forget_async(&mut self) -> Result<(), K::Error> {
+    /// A counter at its end, or a store that fails. If the
+    /// [incarnation](fable_core::journal::State::incarnation) has increased, the user is forgotten, and a
+    /// restart completes the erase.
+    pub async fn forget_async(&mut self) -> Result<(), S::Error> {
         self.run_async(&mut Command::forget()).await
     }
 
-    /// Does all of a command; each of its events is stored before it is applied.
+    /// Runs a command. Each of its events is stored before it is applied.
     ///
     /// # Errors
-    /// What the user refuses, or storage that fails. The events that [`applied`](Command::applied) counts have happened.
-    pub async fn run_async(&mut self, command: &mut Command<'_>) -> Result<(), K::Error> {
+    /// A command that the user refuses, or a store that fails. The events that [`applied`](Command::applied)
+    /// counts stay.
+    pub async fn run_async(&mut self, command: &mut Command<'_>) -> Result<(), S::Error> {
         loop {
             match self.step_async(command).await? {
                 Stepped::Applied => {}
-                Stepped::NoRoom => self.keep.make_room(&self.user).await?,
+                Stepped::Full => self.store.ensure_capacity(&self.user).await?,
                 Stepped::Forgot => {
-                    self.keep.forget(&self.user).await?;
+                    self.store.forget(&self.user).await?;
                     #[cfg(feature = "defmt")]
                     defmt::info!("the user is forgotten, incarnation {}", self.user.state().incarnation());
                 }
@@ -145,22 +151,27 @@ impl<T: Scalar, K: AsyncKeep> Device<'_, T, K> {
         }
     }
 
-    /// Stores and applies the next event of a command. A step is large and borrows the user: it has a stack frame of its own,
-    /// which is gone when room is made, and is proposed again after that.
+    /// Stores and applies the next event of a command.
+    ///
+    /// A step is large and borrows the user. Its stack frame ends before the store ensures capacity, and the
+    /// step is proposed again.
     #[inline(never)]
-    async fn step_async(&mut self, command: &mut Command<'_>) -> Result<Stepped, K::Error> {
+    async fn step_async(&mut self, command: &mut Command<'_>) -> Result<Stepped, S::Error> {
         let Some(step) = self.user.next(command)? else { return Ok(Stepped::Done) };
-        if !self.keep.append(step.event()).await? {
-            return Ok(Stepped::NoRoom);
+        if !self.store.append(step.event()).await? {
+            return Ok(Stepped::Full);
         }
-        let (ticket, deed) = (self.keep.receipts().stamp(step.event()), Deed::of(step.event()));
+        let request_id = self.store.replies().and_then(|replies| replies.request_id(step.event()));
+        let kind = EventKind::of(step.event());
         step.apply();
-        self.keep.receipts().note(ticket, deed, &self.user);
-        Ok(if matches!(deed, Deed::Forgot) { Stepped::Forgot } else { Stepped::Applied })
+        if let Some(replies) = self.store.replies() {
+            replies.note(request_id, kind, &self.user);
+        }
+        Ok(if matches!(kind, EventKind::Forgot) { Stepped::Forgot } else { Stepped::Applied })
     }
 
-    /// A reward counts when it is stored: what it has made certain is promoted at a later look if that cannot be stored now.
-    pub(crate) async fn learn_async(&mut self, command: &mut Command<'_>) -> Result<(), K::Error> {
+    /// Learns a reward. If the promotions after the reward cannot be stored, a later check repeats them.
+    pub(crate) async fn learn_async(&mut self, command: &mut Command<'_>) -> Result<(), S::Error> {
         let learned = self.run_async(command).await;
         if command.applied() > 0 { Ok(()) } else { learned }
     }

@@ -1,7 +1,7 @@
-//! The installation's seed from any entropy source.
+//! The seed of an installation from an entropy source.
 //!
-//! A device draws its seed once, at first start, and keeps it: decisions are keyed by it, and a journal can only be replayed
-//! with it.
+//! A device draws its seed once, at its first start, and stores it. The seed keys all decisions, and a
+//! journal can be replayed only with the same seed.
 //!
 //! ```
 //! use fable_core::{Settings, catalog::TAU2};
@@ -19,26 +19,26 @@
 //! | `TryRng` of `rand_core` 0.10 | [`seed`] | |
 //! | `TryRngCore` or `RngCore` of 0.9 | `seed_09` | `rand_core_09` |
 //! | `RngCore` of 0.6 | `seed_06` | `rand_core_06` |
-//! | none of them | [`seed_from`] | |
+//! | none of these traits | [`seed_from`] | |
 //!
-//! All of them read [`WORDS`] words and mix them, so that a source whose bits lean to one side still gives a seed that does not.
-//! A source that fails or repeats a word is refused, and no seed is zero. More is not looked at: whether a source is random at
-//! all is known from its data sheet, not from what it says.
+//! Each function reads [`WORDS`] words and mixes them, which removes a bias of single bits. A source that
+//! fails or repeats a word is refused. A seed is never zero. The functions do not test randomness: the
+//! quality of a source is stated in its data sheet.
 
 use core::fmt;
 use rand_core::TryRng;
 
-/// Words of 64 bits that are read for one seed.
+/// Number of 64-bit words that are read for one seed.
 pub const WORDS: usize = 16;
 
-/// Why there is no seed.
+/// The reason why no seed was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum EntropyError<E> {
-    /// The source cannot deliver.
+    /// The source fails.
     Source(E),
-    /// The source gives the same word again: it is stuck, or switched off.
+    /// The source repeats a word: it is stuck or switched off.
     Stuck,
 }
 
@@ -56,7 +56,7 @@ impl<E: fmt::Debug + fmt::Display> core::error::Error for EntropyError<E> {}
 /// Draws a seed.
 ///
 /// # Errors
-/// What the source returns when it cannot deliver, or a source that is stuck.
+/// An error of the source, or a source that is stuck.
 pub fn seed<R: TryRng>(source: &mut R) -> Result<u64, EntropyError<R::Error>> {
     seed_from(|| source.try_next_u64())
 }
@@ -78,7 +78,7 @@ pub fn seed_09<R: rand_core_09::TryRngCore>(source: &mut R) -> Result<u64, Entro
 pub fn seed_06<R: rand_core_06::RngCore>(source: &mut R) -> Result<u64, EntropyError<rand_core_06::Error>> {
     seed_from(|| {
         let mut bytes = [0; 8];
-        source.try_fill_bytes(&mut bytes)?; // the others cannot say that they fail
+        source.try_fill_bytes(&mut bytes)?; // the other functions report no failure
         Ok(u64::from_le_bytes(bytes))
     })
 }
@@ -91,7 +91,7 @@ pub fn seed_from<E>(mut draw: impl FnMut() -> Result<u64, E>) -> Result<u64, Ent
     let (mut mixed, mut last) = (0, None);
     for _ in 0..WORDS {
         let word = draw().map_err(EntropyError::Source)?;
-        // A source that is random does this once in 2^60 seeds.
+        // A random source repeats a word once in 2^60 seeds.
         if last.replace(word) == Some(word) {
             return Err(EntropyError::Stuck);
         }
@@ -100,7 +100,7 @@ pub fn seed_from<E>(mut draw: impl FnMut() -> Result<u64, E>) -> Result<u64, Ent
     if mixed == 0 { Err(EntropyError::Stuck) } else { Ok(mixed) }
 }
 
-/// The finalizer of SplitMix64, a bijection: a word that has all its bits of entropy loses none.
+/// The finalizer of SplitMix64. It is a bijection, so it loses no entropy.
 const fn mix(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

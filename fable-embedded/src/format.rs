@@ -1,44 +1,53 @@
-//! `defmt::Format` for the types that deriving would print byte by byte: a line that says which one it is.
+//! `defmt::Format` for types whose derived format would print bytes. Each prints one line.
 
-use crate::flash::{Blocking, FlashStore, Seed};
-use crate::{Device, Server, Volatile};
+#[cfg(feature = "serve")]
+use crate::Server;
+use crate::{Device, RamStore};
 use defmt::{Format, Formatter, write};
 use fable_core::Scalar;
 
-impl<T: Scalar, K> Format for Device<'_, T, K> {
+impl<T: Scalar, S> Format for Device<'_, T, S> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "device of {}", self.user());
     }
 }
 
-impl<T: Scalar, K> Format for Server<'_, T, K> {
+#[cfg(feature = "serve")]
+impl<T: Scalar, S> Format for Server<'_, T, S> {
     fn format(&self, f: Formatter<'_>) {
         write!(f, "server, {}", self.device);
     }
 }
 
-impl<const STAGE: usize> Format for Volatile<STAGE> {
+impl<const STAGE: usize> Format for RamStore<STAGE> {
     fn format(&self, f: Formatter<'_>) {
-        write!(f, "volatile, {=usize} bytes of stage", STAGE);
+        write!(f, "store in RAM, {=usize} bytes of stage", STAGE);
     }
 }
 
-impl<F, const PRIOR: bool> Format for FlashStore<F, PRIOR> {
-    fn format(&self, f: Formatter<'_>) {
-        write!(f, "store, {}, {}", self.layout(), self.statistics());
-    }
-}
+#[cfg(feature = "flash")]
+mod flash {
+    use crate::flash::{Blocking, FlashStore, Seed};
+    use defmt::{Format, Formatter, write};
+    use embedded_storage::nor_flash::ReadNorFlash;
 
-/// Nothing secret in logs.
-impl Format for Seed {
-    fn format(&self, f: Formatter<'_>) {
-        write!(f, "a seed, settled: {=bool}", self.settled);
+    impl<F, const PRIOR: bool> Format for FlashStore<F, PRIOR> {
+        fn format(&self, f: Formatter<'_>) {
+            write!(f, "store, {}, {}", self.layout(), self.statistics());
+        }
     }
-}
 
-impl<F: embedded_storage::nor_flash::ReadNorFlash> Format for Blocking<F> {
-    fn format(&self, f: Formatter<'_>) {
-        write!(f, "blocking flash of {=usize} bytes", self.0.capacity());
+    /// The number is secret and is not printed.
+    impl Format for Seed {
+        fn format(&self, f: Formatter<'_>) {
+            write!(f, "a seed, confirmed: {=bool}", self.confirmed);
+        }
+    }
+
+    impl<F: ReadNorFlash> Format for Blocking<F> {
+        fn format(&self, f: Formatter<'_>) {
+            write!(f, "blocking flash of {=usize} bytes", self.0.capacity());
+        }
     }
 }
 

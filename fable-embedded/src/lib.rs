@@ -1,6 +1,7 @@
-//! Device adapters for [`fable_core`]: what a microcontroller has to supply. No rule of the method lives here.
+//! Device adapters for [`fable_core`]: flash storage, a serial port, entropy. This crate has no rule of the
+//! method.
 //!
-//! A [`Device`] joins a user with the place where it is kept; every verb is durable when it returns:
+//! A [`Device`] joins a user with its store. Every verb is durable when it returns:
 //!
 //! ```
 //! # use fable_core::record::snapshot::max_len;
@@ -25,11 +26,19 @@
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
 //!
-//! [`flash`] keeps one user's state in NOR flash through power cuts, [`serve`] answers the requests of a host over any
-//! `embedded-io` port, [`keep`] is what storage has to offer, and [`entropy`] gives an installation its seed. What waits for
-//! storage or a port has two forms, plain and asynchronous, which are one text. The messages themselves are [`wire`],
-//! which hosts use too. Feature `defmt` gives every type a `defmt::Format` and logs what the store and the server do, feature
-//! `mock` adds a flash in RAM for tests.
+//! | Module | Contents |
+//! |---|---|
+//! | [`device`] | one user with its store |
+//! | [`store`] | the trait of a store; a store in RAM |
+//! | [`flash`] | feature `flash`: one user in NOR flash, through power cuts |
+//! | [`serve`] | feature `serve`: a server for the requests of a host, over any `embedded-io` port |
+//! | [`wire`] | feature `serve`: the messages between host and device |
+//! | [`entropy`] | the seed of an installation |
+//! | `mock` | feature `mock`: a NOR flash in RAM, for tests |
+//!
+//! Functions that wait for storage or a port have a blocking and an asynchronous form, from one source text.
+//! Feature `defmt` gives every type a `defmt::Format` and logs events of the store and the server. `flash`
+//! and `serve` are on by default.
 
 #![no_std]
 #![deny(
@@ -44,22 +53,26 @@
 
 pub mod device;
 pub mod entropy;
+#[cfg(feature = "flash")]
 pub mod flash;
 #[cfg(feature = "defmt")]
 mod format;
-pub mod keep;
 #[cfg(feature = "mock")]
 pub mod mock;
-mod receipt;
+mod reply_cache;
+#[cfg(feature = "serve")]
 pub mod serve;
+pub mod store;
 
 pub use device::Device;
+#[cfg(feature = "serve")]
 pub use fable_wire as wire;
-pub use keep::{AsyncKeep, Keep, Volatile};
-pub use receipt::Receipts;
+pub use reply_cache::ReplyCache;
+#[cfg(feature = "serve")]
 pub use serve::Server;
+pub use store::{AsyncUserStore, RamStore, UserStore};
 
-/// The example of the crate's page is a test too.
+/// The example of the crate's page is a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,9 +1,10 @@
-//! A NOR flash in RAM whose power can be cut at any byte.
+//! A NOR flash in RAM with power cuts at any byte.
 //!
-//! Writing only clears bits and erasing sets a page. A part with error correction also refuses to write a word twice
-//! ([`strict`](Mock::strict)). Each byte written and each eighth of an erase is a *step*; [`cut_after`](Mock::cut_after) so many the
-//! power is gone, and every call fails until [`power_on`](Mock::power_on). A cut leaves the word it hits undefined: untouched to
-//! look at, half programmed, whole, or garbage; and the page it hits anything from untouched to erased to look at.
+//! A write clears bits, and an erase sets the bits of a page. A part with error correction also refuses to
+//! write a word twice ([`strict`](Mock::strict)). Each written byte and each eighth of an erase is a *step*.
+//! [`cut_after`](Mock::cut_after) cuts the power after a number of steps, and every call fails until
+//! [`power_on`](Mock::power_on). The interrupted word reads as untouched, half programmed, whole, or random.
+//! The interrupted page reads as anything between untouched and erased.
 //!
 //! ```
 //! use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
@@ -29,17 +30,17 @@ use embedded_storage_async::nor_flash::{self, ErrorType, NorFlashError, NorFlash
 /// Steps of an erase.
 const ERASE_STEPS: u64 = 8;
 
-/// Why the mock refused.
+/// The reason why the mock refused a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum MockError {
-    /// Outside the memory, or not at a word or page.
+    /// The range is outside the memory, or not aligned to words or pages.
     Bounds,
     /// The word is not erased.
     NotErased,
     /// The power is off.
     Power,
-    /// A read failed, as asked for.
+    /// Reads fail, see [`fail_reads`](Mock::fail_reads).
     Read,
 }
 
@@ -62,11 +63,11 @@ impl NorFlashError for MockError {
     }
 }
 
-/// A flash with words of `WORD` and pages of `PAGE` bytes.
+/// A flash with words of `WORD` bytes and pages of `PAGE` bytes.
 #[derive(Clone, Debug)]
 pub struct Mock<const WORD: usize, const PAGE: usize> {
     bytes: Vec<u8>,
-    /// Words written since they were erased.
+    /// Words that were written since their erase.
     written: Vec<bool>,
     erases: Vec<u32>,
     strict: bool,
@@ -78,7 +79,7 @@ pub struct Mock<const WORD: usize, const PAGE: usize> {
 }
 
 impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
-    /// An erased flash that allows a word to be written twice.
+    /// Creates an erased flash that allows a second write to a word.
     #[must_use]
     pub fn new(pages: usize) -> Self {
         Self {
@@ -94,53 +95,53 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
         }
     }
 
-    /// Refuses to write a word that is not erased, also when it reads as erased.
+    /// Refuses writes to a word that is not erased, even if it reads as erased.
     #[must_use]
     pub const fn strict(mut self) -> Self {
         self.strict = true;
         self
     }
 
-    /// Cuts the power when so many more steps were done.
+    /// Cuts the power after a number of further steps.
     pub const fn cut_after(&mut self, steps: u64) {
         self.cut_at = Some(self.steps + steps);
     }
 
-    /// Chooses what cut words and pages look like.
+    /// Seeds the content of interrupted words and pages.
     pub const fn seed(&mut self, seed: u64) {
         self.random = seed;
     }
 
-    /// Makes every read fail, or no longer.
+    /// Makes every read fail or succeed.
     pub const fn fail_reads(&mut self, fail: bool) {
         self.failing_reads = fail;
     }
 
-    /// Switches the power on again, without another cut in sight. Says whether it was off.
+    /// Switches the power on and removes the next cut. Returns true if the power was off.
     pub const fn power_on(&mut self) -> bool {
         self.cut_at = None;
         core::mem::replace(&mut self.off, false)
     }
 
-    /// Steps done so far.
+    /// Returns the number of steps so far.
     #[must_use]
     pub const fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How often each page was erased.
+    /// Returns the number of erases of each page.
     #[must_use]
     pub fn erases(&self) -> &[u32] {
         &self.erases
     }
 
-    /// The memory.
+    /// Returns the memory.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The memory, to damage it.
+    /// Returns the memory, to damage it.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
@@ -153,7 +154,7 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
         z ^ (z >> 31)
     }
 
-    /// Takes steps; how many are left to do when the power goes, if it does.
+    /// Takes steps. If the power is cut, returns the number of completed steps.
     const fn step(&mut self, count: u64) -> Option<u64> {
         match self.cut_at {
             Some(at) if at < self.steps + count => {
@@ -167,7 +168,7 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
         }
     }
 
-    /// What a word looks like when it was being written.
+    /// Sets the content of an interrupted word.
     fn tear_word(&mut self, at: usize, target: &[u8]) {
         let kind = self.draw() % 4;
         for (offset, new) in target.iter().enumerate() {
@@ -184,7 +185,7 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
         }
     }
 
-    /// What a page looks like when it was being erased.
+    /// Sets the content of an interrupted page.
     fn tear_page(&mut self, page: usize, done: u64) {
         let kind = (self.draw() ^ done) % 8;
         for offset in 0..PAGE {
@@ -204,7 +205,7 @@ impl<const WORD: usize, const PAGE: usize> Mock<WORD, PAGE> {
             };
         }
         let words = self.written.iter_mut().skip(page * PAGE / WORD).take(PAGE / WORD);
-        words.for_each(|written| *written = true); // none of them is sound before the page is erased again
+        words.for_each(|written| *written = true); // the page needs another erase
     }
 
     fn check(&self, offset: u32, len: usize, unit: usize) -> Result<usize, MockError> {

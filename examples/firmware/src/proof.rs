@@ -1,7 +1,6 @@
 //! Shows: no panic is reachable in `fable-core`, nor in the server of `fable-embedded` from the bytes of a port to the learner
 //! and back. With `panic-never` as the panic handler this program links only if the compiler has proved every panicking branch
-//! away. It is built, never run. With the feature `small` it leaves the server out: the rest holds at opt-level `z` too, while
-//! postcard's numbers, which frames are made of, have to be optimized for speed.
+//! away. It is built, never run.
 
 #![no_std]
 #![no_main]
@@ -17,7 +16,7 @@ use fable_core::record::{Header, Kind, Verifier, decode_event, encode_event};
 use fable_core::{
     Action, Context, DecisionId, Feasible, Learner, Policy, Request, Rule, Settings, Statement, Workspace,
 };
-use fable_embedded::{Device, Server, Volatile};
+use fable_embedded::{Device, RamStore, Server};
 use panic_never as _;
 
 /// Everything comes from outside, so that nothing can be computed at build time.
@@ -135,8 +134,8 @@ fn migrate(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
 fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     world.learner.start(policy, world.id.user).ok()?;
     let user = world.learner.bind(policy, &mut world.workspace).ok()?;
-    let mut keep = Volatile::<4096>::EMPTY;
-    Server::new(Device::new(user, &mut keep)).serve(&mut world.port).ok()
+    let mut store = RamStore::<4096>::EMPTY;
+    Server::new(Device::new(user, &mut store)).serve(&mut world.port).ok()
 }
 
 /// The entry; the linker keeps what it reaches.
@@ -144,7 +143,5 @@ fn serve(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
 #[unsafe(no_mangle)]
 pub extern "C" fn _start(world: &mut World) -> bool {
     let Ok(policy) = Policy::new(&AGENT, world.settings) else { return false };
-    live(world, &policy).is_some()
-        && migrate(world, &policy).is_some()
-        && (cfg!(feature = "small") || serve(world, &policy).is_some())
+    live(world, &policy).is_some() && migrate(world, &policy).is_some() && serve(world, &policy).is_some()
 }

@@ -91,6 +91,7 @@ impl<T: Scalar> User<'_, T> {
     }
 
     /// The share to keep, if a fading is due.
+    #[must_use]
     pub fn fading_due(&self) -> Option<f32> {
         let settings = self.policy.settings();
         if self.state().since_fading == 0 {

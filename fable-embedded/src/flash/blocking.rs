@@ -1,4 +1,4 @@
-//! The store over a blocking driver: plain functions instead of futures.
+//! The store over a blocking driver: blocking functions instead of futures.
 //!
 //! ```
 //! use fable_embedded::flash::{Blocking, Layout, FlashStore, FlashError};
@@ -16,7 +16,7 @@ use core::task::{Context, Poll, Waker};
 use embedded_storage::nor_flash as blocking;
 use embedded_storage_async::nor_flash::{ErrorType, NorFlash, ReadNorFlash};
 
-/// A driver with the traits of `embedded-storage`: a store over it is blocking.
+/// A driver with the traits of `embedded-storage`. A store over it is blocking.
 #[derive(Clone, Debug)]
 pub struct Blocking<F>(pub F);
 
@@ -34,7 +34,7 @@ impl<F: blocking::NorFlash> Blocking<F> {
     }
 }
 
-/// A blocking driver as an asynchronous one that never waits; the journal's queue wants one.
+/// A blocking driver as an asynchronous driver that never waits, for the journal's queue.
 pub struct Ready<'f, F>(pub(super) &'f mut F);
 
 impl<F: blocking::ErrorType> ErrorType for Ready<'_, F> {
@@ -66,8 +66,7 @@ impl<F: blocking::NorFlash> NorFlash for Ready<'_, F> {
     }
 }
 
-/// Runs a future to its end on the spot, for storage that never waits for an interrupt; one that does is polled again and
-/// again.
+/// Runs a future to its end. It polls in a loop, and suits storage that does not wait for an interrupt.
 #[inline]
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
@@ -80,7 +79,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What the queue does can be waited for as it is; its blocking form is [`block_on`].
+/// Returns a future of the queue unchanged. Its blocking form is [`block_on`].
 pub(super) fn wait_async<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
     future
 }

@@ -1,22 +1,23 @@
-//! What can go wrong.
+//! Errors of layouts and of the store.
 
 use core::fmt;
 use embedded_storage_async::nor_flash::{NorFlashError, NorFlashErrorKind};
 use fable_core::UserError;
 use fable_core::record::RecordError;
 
-/// Why a region cannot be used.
+/// The reason why a region cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// Pages below 1 KB, words that are not 1 to 32 bytes and a power of two, or priors longer than snapshots.
+    /// Pages below 1 KB, words that are not a power of two from 1 to 32 bytes, or priors longer than
+    /// snapshots.
     Geometry,
-    /// The region does not start and end at a page.
+    /// The region does not start or end at a page.
     Misaligned,
     /// The slots and two pages of journal do not fit.
     TooSmall {
-        /// Bytes that are needed.
+        /// Necessary bytes.
         needed: u32,
     },
 }
@@ -33,65 +34,66 @@ impl fmt::Display for LayoutError {
 
 impl core::error::Error for LayoutError {}
 
-/// Why the store could not do what it was asked. Unless a variant says otherwise the stored state is as it was before.
+/// The reason why the store failed. Unless a variant states otherwise, the stored state is as before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum FlashError {
-    /// The flash failed, or refused a write. An event that could not be stored was not, and
-    /// [`make_room`](crate::Keep::make_room) makes the journal fit for the next one.
+    /// The flash failed or refused a write. The event was not stored, and
+    /// [`ensure_capacity`](crate::UserStore::ensure_capacity) repairs the journal before the next event.
     Driver(NorFlashErrorKind),
-    /// The store was not opened, restored or formatted yet.
+    /// The store was not restored or formatted yet.
     Closed,
     /// The region is blank: it was never formatted.
     Unformatted,
-    /// There is something in the region, but no store, or one that has lost the only record that says whose it is.
+    /// The region has other content, or a store that has lost the only record of its user.
     Foreign,
     /// The region was formatted for another layout.
     Layout,
-    /// The longest snapshot of this catalog, with room for so many decisions, does not fit into a slot of the layout.
+    /// The longest snapshot of this catalog and capacity does not fit into a slot of the layout.
     SlotTooSmall {
-        /// Its bytes: [`max_len`](fable_core::record::snapshot::max_len).
+        /// Bytes of the snapshot: [`max_len`](fable_core::record::snapshot::max_len).
         needed: u32,
     },
-    /// Stored records are missing or damaged, and with them events that were acknowledged. Nothing was restored.
+    /// Stored records with acknowledged events are missing or damaged. Nothing was restored.
     Damaged,
-    /// The records cannot be read here: another version or scalar. They are whole and belong to another catalog
-    /// ([`RecordError::Catalog`]) or to other settings ([`RecordError::Policy`]): firmware that knows those can migrate the user.
+    /// The records have another version or scalar, or belong to another catalog ([`RecordError::Catalog`]) or
+    /// to other settings ([`RecordError::Policy`]). They are whole. Firmware with that catalog can migrate
+    /// the user.
     Record(RecordError),
-    /// The user refused the event, or is vacant.
+    /// The user refused the event, or was not started.
     User(UserError),
     /// The user cannot be migrated.
     #[cfg(feature = "migrate")]
     Migrate(fable_core::migrate::MigrateError),
     /// The journal is too small for the event.
     Full,
-    /// The user is forgotten, but the old bytes are not erased yet; the next event and a restart try again.
+    /// The user is forgotten, but the old bytes are not erased yet. The next event or a restart tries again.
     Unfinished,
-    /// A staged snapshot belongs to another user, and something has happened with the one who is there.
+    /// A staged snapshot belongs to another user, and the present user has decisions or rewards.
     ForeignUser,
-    /// Staged bytes have to come in order.
+    /// Staged bytes are not in order.
     Offset {
-        /// Where the next ones belong; 0 starts again.
+        /// Offset of the next bytes; 0 starts over.
         expected: u32,
     },
     /// The sequence numbers are used up.
     Exhausted,
     /// The layout has no place for a prior.
     NoPrior,
-    /// The incarnation begins from another prior than the policy has, and takes no event before
+    /// The incarnation begins from another prior than the policy has. It takes no event before
     /// [`adopt`](super::FlashStore::adopt).
     Outdated,
 }
 
 impl FlashError {
-    /// The flash's own error, as far as all flashes share it.
+    /// Converts an error of the driver.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     pub(super) fn driver(error: impl NorFlashError) -> Self {
         Self::Driver(error.kind())
     }
 
-    /// What the queue says.
+    /// Converts an error of the queue.
     pub(super) fn queue<E: NorFlashError>(error: sequential_storage::Error<E>) -> Self {
         match error {
             sequential_storage::Error::Storage { value, .. } => Self::driver(value),
@@ -129,7 +131,7 @@ impl fmt::Display for FlashError {
             Self::User(error) => error.fmt(f),
             #[cfg(feature = "migrate")]
             Self::Migrate(error) => error.fmt(f),
-            Self::Full => f.write_str("the journal has no room for the event"),
+            Self::Full => f.write_str("the journal has no capacity for the event"),
             Self::Unfinished => f.write_str("the user is forgotten, but the old bytes are not erased yet"),
             Self::ForeignUser => f.write_str("the snapshot belongs to another user"),
             Self::Offset { expected } => write!(f, "the next staged bytes belong at offset {expected}"),

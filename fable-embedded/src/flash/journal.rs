@@ -1,17 +1,24 @@
-//! The journal: a queue of `sequential-storage` whose first item says whose it is and where it begins.
+//! The journal: a queue of `sequential-storage`.
 //!
-//! Each item is a sequence number, fixed `u32`, and an event as [`encode_event`] writes it. Bit 31 of the number is set where the
-//! event comes from a request, whose [ticket](crate::Receipts), fixed `u32`, follows the event. Bit 30 is set where there is no event: it
-//! is a note that a host was allowed to have something erased (`wear.rs`). The first item is the *begin* record:
-//! the sequence number of the first event, the sizes of the slots, erases so far, fixed `u32` each; their CRC-32; then the
-//! [`Header`] of a journal. It is written right after the pages were erased, so where it stands the erase was whole; where
-//! it does not, nothing was acknowledged yet, and the pages are erased again.
+//! Each item is a sequence number, fixed `u32`, and an event as
+//! [`encode_event`](fable_core::record::encode_event) writes it.
 //!
-//! The queue rewrites a word in two cases after a power cut: when a half-programmed item header or page mark still reads as
-//! erased. A part that refuses that makes `push` fail; the journal is then *spent* and
-//! [`make_room`](crate::AsyncKeep::make_room) replaces it by a snapshot. The queue also looks for the next item word by word after a torn one
-//! and could, once in 65,536 times, take torn bytes for an item; so the first event after a restart is read back before it is
-//! acknowledged.
+//! | bit of the number | meaning |
+//! |---|---|
+//! | 31 | the [request id](crate::ReplyCache::request_id), fixed `u32`, follows the event |
+//! | 30 | an erase for a host, without an event (`wear.rs`) |
+//!
+//! The first item is the *begin record*: the sequence number of the first event, the sizes of the slots, the
+//! pages erased so far, fixed `u32` each; the CRC-32 of these; then the [`Header`] of a journal. It is
+//! written right after the erase of the pages, so its presence proves that the erase was complete. Without it
+//! no event was acknowledged, and the pages are erased again.
+//!
+//! After a power cut the queue rewrites a word in two cases: a half-programmed item header or page mark that
+//! reads as erased. On parts that refuse this, `push` fails. The journal is then *broken*, and
+//! [`ensure_capacity`](crate::AsyncUserStore::ensure_capacity) replaces it by a snapshot.
+//!
+//! After a torn item the queue searches for the next item word by word. Once in 65,536 times it takes torn
+//! bytes for an item. So the first event after a restart is read back before it is acknowledged.
 
 use super::blocking::{block_on as wait, wait_async};
 use super::error::FlashError;
@@ -30,46 +37,46 @@ use sequential_storage::queue::{QueueConfig, QueueStorage};
 
 /// Bytes of a sequence number.
 pub(super) const SEQUENCE_LEN: usize = 4;
-/// Bytes of a ticket.
-pub(super) const TICKET_LEN: usize = 4;
+/// Bytes of a request id.
+pub(super) const REQUEST_ID_LEN: usize = 4;
 /// The longest item.
-pub(super) const MAX_ITEM_LEN: usize = SEQUENCE_LEN + MAX_EVENT_LEN + TICKET_LEN;
-/// In a sequence number: a ticket follows the event.
-pub(super) const TICKET: u32 = 1 << 31;
-/// In a sequence number: there is no event.
-pub(super) const NOTE: u32 = 1 << 30;
+pub(super) const MAX_ITEM_LEN: usize = SEQUENCE_LEN + MAX_EVENT_LEN + REQUEST_ID_LEN;
+/// Bit of a sequence number: a request id follows the event.
+pub(super) const HAS_REQUEST_ID: u32 = 1 << 31;
+/// Bit of a sequence number: the item is an erase for a host, without an event.
+pub(super) const IS_ERASE: u32 = 1 << 30;
 /// Bytes of the begin record.
 pub(super) const BEGIN_LEN: usize = 16 + HEADER_LEN;
-/// Where its header stands.
+/// First bytes of its header.
 const MAGIC: &[u8; 4] = b"FABJ";
 
-/// Where the next item goes on each of the first pages: on parts with large pages that is the journal, and a push does not
-/// walk over the whole page to find out; small pages are walked quickly.
+/// Cache of the position of the next item on each of the first pages. It saves a search on parts with large
+/// pages.
 pub(super) type JournalCache = Cache<Uncached, ArrayPagePointers<8>, Uncached>;
 
 pub(super) fn no_cache() -> JournalCache {
     Cache::new(Uncached, ArrayPagePointers::new(), Uncached)
 }
 
-/// The queue, for one call; one that `looks` erases nothing.
+/// Creates the queue for one call. A `read_only` queue erases nothing.
 fn queue<'f, F: Flash>(
     flash: &'f mut F,
     layout: &Layout,
     cache: &mut JournalCache,
     seen: &'f AtomicU32,
-    looks: bool,
-) -> Result<QueueStorage<Tap<'f, F::Driver<'f>>, JournalCache>, FlashError> {
+    read_only: bool,
+) -> Result<QueueStorage<TrackedFlash<'f, F::Driver<'f>>, JournalCache>, FlashError> {
     let config = QueueConfig::try_new(layout.journal()).map_err(|_| FlashError::Layout)?;
-    let tap = Tap { flash: flash.driver(), seen, looks };
-    Ok(QueueStorage::new(tap, config, mem::replace(cache, no_cache())))
+    let tracked = TrackedFlash { flash: flash.driver(), seen, read_only };
+    Ok(QueueStorage::new(tracked, config, mem::replace(cache, no_cache())))
 }
 
 /// An item after the begin record.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'i> {
     pub(super) sequence: u32,
-    pub(super) ticket: Option<u32>,
-    /// Empty in a note.
+    pub(super) request_id: Option<u32>,
+    /// Empty for an erase.
     pub(super) event: &'i [u8],
 }
 
@@ -77,48 +84,56 @@ impl<'i> Item<'i> {
     fn decode(item: &'i [u8]) -> Option<Self> {
         let (sequence, body) = item.split_first_chunk()?;
         let sequence = u32::from_le_bytes(*sequence);
-        let (ticket, event) = match body.len().checked_sub(TICKET_LEN).filter(|_| sequence & TICKET != 0) {
-            Some(at) => {
-                let (event, ticket) = body.split_at_checked(at)?;
-                (Some(u32::from_le_bytes(ticket.try_into().ok()?)), event)
-            }
-            None => (None, body),
-        };
-        let plain = sequence & (TICKET | NOTE) == if ticket.is_some() { TICKET } else { 0 };
-        let note = sequence & (TICKET | NOTE) == NOTE && event.is_empty();
-        (plain || note).then_some(Self { sequence: sequence & !(TICKET | NOTE), ticket, event })
+        let (request_id, event) =
+            match body.len().checked_sub(REQUEST_ID_LEN).filter(|_| sequence & HAS_REQUEST_ID != 0) {
+                Some(at) => {
+                    let (event, request_id) = body.split_at_checked(at)?;
+                    (Some(u32::from_le_bytes(request_id.try_into().ok()?)), event)
+                }
+                None => (None, body),
+            };
+        let flags = sequence & (HAS_REQUEST_ID | IS_ERASE);
+        let plain = flags == if request_id.is_some() { HAS_REQUEST_ID } else { 0 };
+        let erase = flags == IS_ERASE && event.is_empty();
+        (plain || erase).then_some(Self {
+            sequence: sequence & !(HAS_REQUEST_ID | IS_ERASE),
+            request_id,
+            event,
+        })
     }
 }
 
-/// What is done with an item; false ends the walk.
+/// A function that takes an item. It ends the walk with false.
 type Take<'t> = dyn FnMut(&Item<'_>) -> Result<bool, FlashError> + 't;
 
-/// What the queue writes before an item.
+/// Returns the number of bytes that the queue writes before an item.
 fn item_overhead<F: Flash>(_: &F) -> u32 {
     QueueStorage::<F::Driver<'_>, JournalCache>::item_overhead_size()
 }
 
-/// The flash as the queue sees it. The queue passes over what is not an item and does not say where an item is; this notices:
-/// the place, never 0, where something was read last that is not a page's mark, or where something was written last. The queue erases
-/// pages with marks that make no sense, also when it is only asked what there is; this leaves them as they are, and they are told as
-/// damaged.
-struct Tap<'f, F> {
+/// The flash of the queue, with a record of positions.
+///
+/// The queue skips bytes that are not an item and does not report the position of an item. `seen` is the
+/// position of the last read of programmed bytes outside page marks, or of the last write, and never 0. The
+/// queue erases pages with contradictory marks, even in read operations. A `read_only` flash ignores the
+/// erase, and the damage is reported.
+struct TrackedFlash<'f, F> {
     flash: F,
     seen: &'f AtomicU32,
-    looks: bool,
+    read_only: bool,
 }
 
-impl<F: NorFlash> ErrorType for Tap<'_, F> {
+impl<F: NorFlash> ErrorType for TrackedFlash<'_, F> {
     type Error = F::Error;
 }
 
-impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
+impl<F: NorFlash> ReadNorFlash for TrackedFlash<'_, F> {
     const READ_SIZE: usize = F::READ_SIZE;
 
     async fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), F::Error> {
         self.flash.read(offset, bytes).await?;
         let within = offset as usize % F::PAGE;
-        let mark = within == 0 || within >= F::PAGE - F::WORD; // of a page; it says nothing about items
+        let mark = within == 0 || within >= F::PAGE - F::WORD; // a page mark is not part of an item
         if !mark && bytes.iter().any(|byte| *byte != 0xff) {
             self.seen.store(offset, Ordering::Relaxed);
         }
@@ -130,12 +145,12 @@ impl<F: NorFlash> ReadNorFlash for Tap<'_, F> {
     }
 }
 
-impl<F: NorFlash> NorFlash for Tap<'_, F> {
+impl<F: NorFlash> NorFlash for TrackedFlash<'_, F> {
     const WRITE_SIZE: usize = F::WRITE_SIZE;
     const ERASE_SIZE: usize = F::ERASE_SIZE;
 
     async fn erase(&mut self, from: u32, to: u32) -> Result<(), F::Error> {
-        if self.looks { Ok(()) } else { self.flash.erase(from, to).await }
+        if self.read_only { Ok(()) } else { self.flash.erase(from, to).await }
     }
 
     async fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), F::Error> {
@@ -147,7 +162,7 @@ impl<F: NorFlash> NorFlash for Tap<'_, F> {
 /// The first record of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Begin {
-    /// Sequence number of the first event after it.
+    /// Sequence number of the first event.
     pub(super) base: u32,
     /// Sizes of the slots.
     pub(super) shape: u32,
@@ -182,7 +197,7 @@ impl Begin {
         }
     }
 
-    /// Whether bytes are a begin record, or were one before a few bits of its magic number changed.
+    /// Returns true for a begin record, also with a few changed bits in its magic number.
     fn resembles(bytes: &[u8]) -> bool {
         bytes.iter().skip(16).zip(MAGIC).filter(|(a, b)| a == b).count() >= 3
     }
@@ -192,33 +207,33 @@ pub(super) fn split_words(bytes: &[u8]) -> &[[u8; 4]] {
     bytes.as_chunks().0
 }
 
-/// What is in the journal after its begin record.
+/// Content of the journal after its begin record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Contents {
     /// Sequence number of the first event.
     pub(super) first: Option<u32>,
-    /// Of the last one.
+    /// Sequence number of the last event.
     pub(super) last: u32,
     pub(super) events: u32,
-    /// Bytes that they take.
+    /// Bytes of the events.
     pub(super) used: u32,
 }
 
-/// Where a walk over the journal has ended.
+/// End of a walk over the journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct End {
-    /// Place of the first item; 0 when there is none.
+    /// Position of the first item, 0 without items.
     pub(super) first: u32,
-    /// Of the last one.
+    /// Position of the last item.
     pub(super) last: u32,
-    /// Bytes that are not an event stand after it.
+    /// Bytes that are not an event follow the last item.
     pub(super) torn: bool,
-    /// Whether the begin record was seen.
+    /// The begin record was found.
     pub(super) begun: bool,
 }
 
 impl Contents {
-    /// The events are those from `base` on, without a gap.
+    /// Returns true if the events start at `base` and have no gap.
     pub(super) fn follow(&self, base: u32) -> bool {
         self.first
             .is_none_or(|first| first == base && self.last.checked_sub(first) == self.events.checked_sub(1))
@@ -227,7 +242,8 @@ impl Contents {
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Reads the begin record where the queue puts its first item. Changes nothing, so it may look at a foreign region.
+    /// Reads the begin record at the position of the queue's first item. Changes nothing, also in a foreign
+    /// region.
     pub(super) async fn read_begin(&mut self) -> Result<Result<Begin, FlashError>, FlashError> {
         let at = self.layout.journal().start + self.layout.word() + item_overhead(&self.medium.0);
         // 64 bytes are a multiple of every word.
@@ -242,7 +258,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }))
     }
 
-    /// Hands every item but the begin record to `take`, oldest first, until it returns false.
+    /// Passes every item except the begin record to `take`, oldest first, until `take` returns false.
     pub(super) async fn walk(&mut self, take: &mut Take<'_>) -> Result<End, FlashError> {
         let (seen, mut end) = (AtomicU32::new(0), End::default());
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, true)?;
@@ -264,7 +280,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     pub(super) async fn contents(&mut self) -> Result<Contents, FlashError> {
         let (layout, mut contents) = (self.layout, Contents::default());
         self.walk(&mut |item| {
-            let len = SEQUENCE_LEN + item.event.len() + if item.ticket.is_some() { TICKET_LEN } else { 0 };
+            let id_len = if item.request_id.is_some() { REQUEST_ID_LEN } else { 0 };
+            let len = SEQUENCE_LEN + item.event.len() + id_len;
             contents.used = contents.used.saturating_add(layout.item(len));
             if !item.event.is_empty() {
                 contents.first.get_or_insert(item.sequence);
@@ -277,9 +294,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(contents)
     }
 
-    /// Erases the journal and begins it anew at `self.base`. Page after page from the first one on: while the begin record
-    /// stands, none was erased.
-    pub(super) async fn renew(&mut self) -> Result<(), FlashError> {
+    /// Erases the journal and starts a new journal at `self.base`.
+    ///
+    /// The first page is erased first: as long as the begin record exists, no page was erased.
+    pub(super) async fn restart_journal(&mut self) -> Result<(), FlashError> {
         self.state = State::Stale;
         self.cache = no_cache();
         self.erase(self.layout.journal()).await?;
@@ -294,14 +312,14 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.push(BEGIN_LEN).await?;
         self.next = base;
         (self.events, self.used) = (0, 0);
-        self.unproved = false;
-        self.state = State::Spent; // a mark is tried once
+        self.unverified = false;
+        self.state = State::Broken; // the mark is written at most once
         self.mark(1).await?;
         self.state = State::Ready;
         Ok(())
     }
 
-    /// Pushes the first bytes of the buffer, and says how many pages the journal has reached.
+    /// Appends the first bytes of the buffer. Returns the number of pages that the journal has reached.
     pub(super) async fn push(&mut self, len: usize) -> Result<u32, FlashError> {
         let seen = AtomicU32::new(0);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, false)?;
@@ -312,21 +330,21 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(self.pages_to(seen.load(Ordering::Relaxed)))
     }
 
-    /// Whether the longest event would fit. Into pages that are damaged or contradict each other nothing does, and a snapshot
-    /// replaces them.
+    /// Returns true if the longest event fits. Nothing fits into damaged pages, which a snapshot replaces.
     pub(super) async fn fits(&mut self) -> Result<bool, FlashError> {
         let seen = AtomicU32::new(0);
         let mut queue = queue(&mut self.medium.0, &self.layout, &mut self.cache, &seen, true)?;
-        let room = match wait_async(queue.find_max_fit()).await.map_err(FlashError::queue) {
+        let capacity = match wait_async(queue.find_max_fit()).await.map_err(FlashError::queue) {
             Err(FlashError::Damaged) => None,
-            room => room?,
+            capacity => capacity?,
         };
         self.cache = queue.destroy().1;
-        Ok(room.is_some_and(|room| room as usize >= MAX_ITEM_LEN))
+        Ok(capacity.is_some_and(|capacity| capacity as usize >= MAX_ITEM_LEN))
     }
 
-    /// Hands the events after the snapshot, as they were encoded, to `take`, from a sequence number on (0: all) and until
-    /// it returns false.
+    /// Passes the events after the snapshot, as records, to `take`, until `take` returns false.
+    ///
+    /// The first event has the sequence number `from` or a later number. 0 passes all events.
     ///
     /// # Errors
     /// A store that is not open, or a flash that fails.
@@ -337,9 +355,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ) -> Result<(), FlashError> {
         self.opened()?;
         if self.state == State::Stale {
-            return Ok(()); // all of them are in the snapshot
+            return Ok(()); // all events are in the snapshot
         }
-        // An event that could not be acknowledged may stand after the last one, and older ones in the place of a lost journal.
+        // An unacknowledged event may follow the last event. A lost journal may contain older events.
         let (from, end) = (from.max(self.base), self.next);
         self.walk(&mut |Item { sequence, event, .. }| {
             Ok(*sequence < from || event.is_empty() || (*sequence < end && take(*sequence, event)))

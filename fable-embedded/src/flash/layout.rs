@@ -1,34 +1,35 @@
-//! Where things lie in the region, and how long the part will last.
+//! The parts of the region, and its lifetime.
 //!
 //! ```text
 //!   start                                                                       end
-//!   | journal: the pages that are left, at least two | slot 0      | slot 1      |
+//!   | journal: the remaining pages, at least two     | slot 0      | slot 1      |
 //!                                                      commit | marks | snapshot ...
 //! ```
 //!
-//! A slot is as many whole pages as the longest snapshot and the 256 bytes before it need. The journal comes first, so that its
-//! first record is found wherever the slots begin. It has a mark in the slots for each of its pages, 192 bytes of words and one
-//! of them for another use, so it has at most 191 pages with words of one byte, 47 with four, 23 with eight, 5 with 32; more
-//! are not used. A layout [with priors](Layout::with_prior) has two more slots at the end, for a prior in the place of the snapshot.
+//! A slot has whole pages for the longest snapshot and the 256 bytes before it. The journal is first, so its
+//! first record is found for any size of the slots. The slots have a mark for each page of the journal, in
+//! 192 bytes of words. One word has another use. So the journal has at most 191 pages with words of one byte,
+//! 47 with four, 23 with eight, and 5 with 32. Further pages are unused. A layout
+//! [with priors](Layout::with_prior) has two more slots at the end, with a prior instead of the snapshot.
 //!
 //! ```
 //! use fable_core::{catalog::TAU2, record::snapshot::max_len};
 //! use fable_embedded::{flash::{Layout, LayoutError}, mock::Mock};
 //!
 //! type Flash = Mock<4, 1024>; // 4-byte words, 1 KB pages
-//! const LAYOUT: Layout = Layout::new::<Flash>(0, 16 * 1024, max_len::<f32>(&TAU2, 8)); // a mistake would not compile
+//! const LAYOUT: Layout = Layout::new::<Flash>(0, 16 * 1024, max_len::<f32>(&TAU2, 8)); // a bad region does not compile
 //! assert_eq!((LAYOUT.journal().len(), LAYOUT.slot(0).len()), (10 * 1024, 3 * 1024));
 //!
 //! let small = Layout::try_new::<Flash>(0, 4 * 1024, max_len::<f32>(&TAU2, 8));
 //! assert_eq!(small, Err(LayoutError::TooSmall { needed: 8 * 1024 }));
 //!
-//! let years = LAYOUT.lifetime(&TAU2, 0, 10_000, 100); // no coins, 10,000 erase cycles, 100 interactions a day
+//! let years = LAYOUT.lifetime(&TAU2, 0, 10_000, 100); // no probes, 10,000 erase cycles, 100 interactions a day
 //! assert!(years > 30.0);
-//! assert!(LAYOUT.lifetime(&TAU2, 3, 10_000, 100) > 20.0); // a coin for each component of every decision
+//! assert!(LAYOUT.lifetime(&TAU2, 3, 10_000, 100) > 20.0); // a probe for each component of every decision
 //! ```
 
 use super::error::LayoutError;
-use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, SEQUENCE_LEN, TICKET_LEN};
+use super::journal::{BEGIN_LEN, MAX_ITEM_LEN, REQUEST_ID_LEN, SEQUENCE_LEN};
 use super::mark::{BODY, MARKS_LEN};
 use super::medium::Flash;
 use core::ops::Range;
@@ -37,9 +38,9 @@ use fable_core::preference::{Probe, Probes};
 use fable_core::record::{MAX_EVENT_LEN, encode_event};
 use fable_core::{Action, Catalog, Context};
 
-/// The largest word, and the alignment of everything in a slot.
+/// Bytes of the largest word, and the alignment of records in a slot.
 pub(super) const MAX_WORD: usize = 32;
-/// What the queue writes before an item.
+/// Bytes that the queue writes before an item.
 const ITEM_HEADER: u32 = 8;
 
 /// The parts of a region of flash.
@@ -56,16 +57,17 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a constant region; a region that cannot be used does not compile.
+    /// Creates the layout of a constant region. A bad region does not compile.
     ///
     /// # Panics
-    /// Where [`try_new`](Self::try_new) returns an error. Use it in a `const`.
+    /// If [`try_new`](Self::try_new) returns an error. Call it in a `const`.
     #[must_use]
     pub const fn new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Self {
         Self::with_prior::<F>(start, len, snapshot, 0)
     }
 
-    /// The same with room for priors of `prior` bytes ([`prior_len`](fable_core::record::prior::prior_len)); 0 is none.
+    /// Creates a layout with slots for priors of `prior` bytes
+    /// ([`prior_len`](fable_core::record::prior::prior_len)), or with 0 without these slots.
     ///
     /// # Panics
     /// As for [`new`](Self::new).
@@ -84,16 +86,17 @@ impl Layout {
         }
     }
 
-    /// The layout of `len` bytes from `start`, for snapshots of at most `snapshot` bytes
+    /// Creates the layout of `len` bytes from `start`, for snapshots of at most `snapshot` bytes
     /// ([`max_len`](fable_core::record::snapshot::max_len)).
     ///
     /// # Errors
-    /// Pages or words that cannot be used, a region that does not consist of whole pages, or one that is too small.
+    /// Unsupported pages or words, a region that does not consist of whole pages, or a region that is too
+    /// small.
     pub const fn try_new<F: Flash>(start: u32, len: u32, snapshot: usize) -> Result<Self, LayoutError> {
         Self::try_with_prior::<F>(start, len, snapshot, 0)
     }
 
-    /// The same with room for priors of `prior` bytes; 0 is none.
+    /// Creates a layout with slots for priors of `prior` bytes, or with 0 without these slots.
     ///
     /// # Errors
     /// As for [`try_new`](Self::try_new).
@@ -117,7 +120,7 @@ impl Layout {
         let needed = 2 * (slot + prior + page);
         match len.checked_sub(2 * (slot + prior)) {
             Some(journal) if journal >= 2 * page => {
-                let most = (MARKS_LEN / word - 1) * page; // a page for every mark but the last
+                let most = (MARKS_LEN / word - 1) * page; // a page for every mark except the last
                 let journal = if journal < most { journal } else { most };
                 Ok(Self { start, journal, slot, prior, page, word })
             }
@@ -125,105 +128,107 @@ impl Layout {
         }
     }
 
-    /// The whole region.
+    /// Returns the whole region.
     #[must_use]
     pub const fn region(&self) -> Range<u32> {
         self.start..self.start + self.journal + 2 * (self.slot + self.prior)
     }
 
-    /// The pages of the journal.
+    /// Returns the pages of the journal.
     #[must_use]
     pub const fn journal(&self) -> Range<u32> {
         self.start..self.start + self.journal
     }
 
-    /// The pages of slot 0 or 1.
+    /// Returns the pages of slot 0 or 1.
     #[must_use]
     pub const fn slot(&self, slot: usize) -> Range<u32> {
         let start = self.start + self.journal + if slot == 0 { 0 } else { self.slot };
         start..start + self.slot
     }
 
-    /// The pages of a prior's slot, 0 or 1; empty in a layout without priors.
+    /// Returns the pages of prior slot 0 or 1, which are empty in a layout without priors.
     #[must_use]
     pub const fn prior(&self, slot: usize) -> Range<u32> {
         let start = self.start + self.journal + 2 * self.slot + if slot == 0 { 0 } else { self.prior };
         start..start + self.prior
     }
 
-    /// The longest prior that fits.
+    /// Returns the maximum number of bytes of a prior.
     pub(super) const fn prior_len(&self) -> u32 {
         self.prior.saturating_sub(BODY)
     }
 
-    /// The longest snapshot that fits.
+    /// Returns the maximum number of bytes of a snapshot.
     #[must_use]
     pub const fn snapshot_len(&self) -> u32 {
         self.slot - BODY
     }
 
-    /// Bytes of a page.
+    /// Returns the bytes of a page.
     #[must_use]
     pub const fn page(&self) -> u32 {
         self.page
     }
 
-    /// Bytes of a word, the larger of what is read and what is written.
+    /// Returns the bytes of a word, the larger of the read and the write unit.
     pub(super) const fn word(&self) -> u32 {
         self.word
     }
 
-    /// Stands in records for the sizes of the slots: without priors the bytes of a slot.
+    /// Returns the sizes of the slots as one number in records. Without priors it is the bytes of a slot.
     pub(super) const fn shape(&self) -> u32 {
         self.slot ^ self.prior.rotate_left(16)
     }
 
-    /// What an item of the journal takes. A word is a power of two, so nothing is divided and nothing can panic.
+    /// Returns the bytes of an item in the journal. A word is a power of two, so no division can panic.
     pub(super) const fn item(&self, len: usize) -> u32 {
         let rest = self.word.wrapping_sub(1);
         (ITEM_HEADER.wrapping_add(rest) & !rest).wrapping_add((len as u32).wrapping_add(rest) & !rest)
     }
 
-    /// Bytes of the journal for events, when there are none.
-    pub(super) fn event_room(&self) -> u32 {
+    /// Returns the bytes for events of an empty journal.
+    pub(super) fn event_capacity(&self) -> u32 {
         let pages = self.journal.checked_div(self.page).unwrap_or(0);
         self.journal.saturating_sub(pages * 2 * self.word + self.item(BEGIN_LEN))
     }
 
-    /// Interactions, each a decision and its feedback, from one compaction to the next, at least, when no decision has more
-    /// than so many `coins`: none without [probes](fable_core::Settings::probe), otherwise at most one for each component.
+    /// Returns the minimum number of interactions between two compactions. An interaction is a decision and
+    /// its feedback.
     ///
-    /// All are taken for requests of a host, which are stored with a ticket; an application's own take four bytes less, each.
-    /// Every page loses its two marks and, at its end, less than one decision; the journal loses its first record and the room
-    /// that is kept for the longest event.
+    /// A decision has at most `probes` probes: none without [probing](fable_core::Settings::probe), otherwise
+    /// at most one for each component. Every event counts with a request id, which an application's own
+    /// events do not have. Every page loses its two marks and, at its end, less than one decision. The
+    /// journal loses its first record and the capacity for the longest event.
     #[must_use]
-    pub fn interactions(&self, catalog: &Catalog<'_>, coins: usize) -> u32 {
+    pub fn interactions(&self, catalog: &Catalog<'_>, probes: usize) -> u32 {
         let signals = [0.0; fable_core::catalog::MAX_SIGNALS];
         let signals = signals.get(..catalog.definition().signals.len()).unwrap_or(&signals);
         let action = Action(u16::try_from(catalog.actions().saturating_sub(1)).unwrap_or(u16::MAX));
         let mut most = Probes::new();
-        for _ in 0..coins {
-            let _ = most.push(Probe { contrast: 0, expected: 0.0 }); // more than there are components are no more
+        for _ in 0..probes {
+            let _ = most.push(Probe { contrast: 0, expected: 0.0 }); // at most one for each component
         }
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
             event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, time: 0, coins: most })
         });
-        let item = |len: usize| self.item(SEQUENCE_LEN + len + TICKET_LEN);
+        let item = |len: usize| self.item(SEQUENCE_LEN + len + REQUEST_ID_LEN);
         let (decision, feedback) =
             (item(decision), item(event_len(&Event::Feedback { round: 1, reward: 0.0, weight: 1.0 })));
         let pages = self.journal / self.page;
-        let kept = self.item(BEGIN_LEN) + self.item(MAX_ITEM_LEN);
-        let room = (pages * self.page.saturating_sub(2 * self.word + decision)).saturating_sub(kept);
-        (room / (decision + feedback)).max(1)
+        let reserved = self.item(BEGIN_LEN) + self.item(MAX_ITEM_LEN);
+        let capacity = (pages * self.page.saturating_sub(2 * self.word + decision)).saturating_sub(reserved);
+        (capacity / (decision + feedback)).max(1)
     }
 
-    /// Years until the first page has been erased `erase_cycles` times, at so many interactions a day.
+    /// Returns the years until a page has been erased `erase_cycles` times, at `per_day` interactions a day.
     ///
-    /// One [compaction](Self::interactions) erases every page of the journal once and those of one of the two slots, so the
-    /// journal's pages wear first and evenly. Forgetting, staged snapshots and power cuts add an erase each.
+    /// A [compaction](Self::interactions) erases every page of the journal, and the pages of one of the two
+    /// slots. So the pages of the journal wear first and evenly. Forgetting, staged snapshots and power cuts
+    /// add an erase each.
     #[must_use]
-    pub fn lifetime(&self, catalog: &Catalog<'_>, coins: usize, erase_cycles: u32, per_day: u32) -> f32 {
-        let interactions = f64::from(self.interactions(catalog, coins)) * f64::from(erase_cycles);
+    pub fn lifetime(&self, catalog: &Catalog<'_>, probes: usize, erase_cycles: u32, per_day: u32) -> f32 {
+        let interactions = f64::from(self.interactions(catalog, probes)) * f64::from(erase_cycles);
         (interactions / (f64::from(per_day.max(1)) * 365.25)) as f32
     }
 }

@@ -1,4 +1,4 @@
-//! The flash under a store, in either form: words and pages, bytes out and in.
+//! The flash of a store, blocking or asynchronous: word, page, and verified writes.
 
 use super::Bytes;
 use super::blocking::{Blocking, Ready};
@@ -8,20 +8,20 @@ use embedded_storage::nor_flash as blocking;
 use embedded_storage_async::nor_flash::{NorFlash, NorFlashErrorKind, ReadNorFlash};
 use fable_forms::blocking;
 
-/// What a [`FlashStore`](super::FlashStore) can be over: a driver with the traits of `embedded-storage-async` as it is, and one with
-/// those of `embedded-storage` as [`Blocking`].
+/// The flash of a [`FlashStore`](super::FlashStore): a driver with the traits of `embedded-storage-async`, or
+/// a [`Blocking`] driver with the traits of `embedded-storage`.
 pub trait Flash {
-    /// Bytes of a word, the larger of what is read and what is written.
+    /// Bytes of a word, the larger of the read and the write unit.
     const WORD: usize;
-    /// Bytes of a page, which is erased at once.
+    /// Bytes of a page, the erase unit.
     const PAGE: usize;
 
-    /// The driver as the journal's queue takes it.
+    /// The driver of the journal's queue.
     type Driver<'f>: NorFlash
     where
         Self: 'f;
 
-    /// The driver as the journal's queue takes it.
+    /// Returns the driver for the journal's queue.
     fn driver(&mut self) -> Self::Driver<'_>;
 }
 
@@ -57,7 +57,7 @@ const fn max(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
 }
 
-/// The flash with what the store does to it.
+/// The flash with the operations of the store.
 pub(super) struct Medium<F>(pub(super) F);
 
 #[blocking(impl<F: blocking::NorFlash> Medium<Blocking<F>>)]
@@ -71,7 +71,7 @@ impl<F: NorFlash> Medium<F> {
         self.0.erase(page, page + len).await.map_err(FlashError::driver)
     }
 
-    /// Writes and reads back.
+    /// Writes bytes and reads them back.
     pub(super) async fn put(&mut self, at: u32, bytes: &[u8]) -> Result<(), FlashError> {
         self.0.write(at, bytes).await.map_err(FlashError::driver)?;
         let mut read = Bytes([0; MAX_WORD]);

@@ -1,4 +1,5 @@
-//! The way of a stored user to the catalog of the next firmware: restored, migrated in memory, committed as a snapshot.
+//! Migration of a stored user to the catalog of the next firmware: restored, migrated in memory, committed as
+//! a snapshot.
 
 use super::error::FlashError;
 use super::{Active, Blocking, FlashStore, Restored, State};
@@ -12,13 +13,17 @@ use fable_forms::blocking;
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Restores a user of the old policy, makes it one of the new policy and stores it: from then on the region is the new
-    /// policy's. `old` is memory for the moment; the workspace is the larger one of the two catalogs'. See [updates](super#updates).
+    /// Restores a user of the old policy, migrates it to the new policy, and stores it. The region belongs to
+    /// the new policy then.
+    ///
+    /// `old` is memory for the migration. The workspace has the length for the larger catalog. See
+    /// [updates](super#updates).
     ///
     /// # Errors
-    /// [`FlashError::SlotTooSmall`] for slots without room for the new catalog's snapshots; whatever
-    /// [`restore`](Self::restore) says under the old policy; [`FlashError::Migrate`]. Nothing has changed then. A flash that
-    /// fails: the next start finds one of the two users. Both learners are vacant in all these cases.
+    /// [`FlashError::SlotTooSmall`] for slots that are too small for snapshots of the new catalog, errors of
+    /// [`restore`](Self::restore) under the old policy, and [`FlashError::Migrate`]. Nothing has changed
+    /// then. A flash that fails. The next start finds one of the two users. Both learners are cleared after
+    /// any error.
     pub async fn migrate<T: Scalar, S: Storage<T>, Z: Storage<T>, const R: usize, const Q: usize>(
         &mut self,
         migration: &Migration<'_, T>,
@@ -50,7 +55,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok((restored, migrated?))
     }
 
-    /// Stores a migrated user in the place of the one it was made from.
+    /// Replaces the stored user by the migrated user.
     #[inline(never)]
     async fn take_over<T: Scalar, Z: Storage<T>, const Q: usize>(
         &mut self,
@@ -64,10 +69,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.drop_priors(migration.old_policy()).await?;
         let slot = self.inactive();
         let len = self.write_snapshot(&new.bind(policy, workspace)?).await?;
-        // The last request was made of another catalog: its answer means nothing any more.
+        // The reply to the last request belongs to the old catalog.
         self.commit(Active { slot, len }, false, fresh, None).await?;
         self.header = Header { guarantee_fingerprint, ..Header::new(Kind::Journal, policy, user, Q as u16) };
-        let _ = self.renew().await; // committed is committed; `make_room` tries again
+        let _ = self.restart_journal().await; // the snapshot is committed; `ensure_capacity` tries again
         Ok(())
     }
 }

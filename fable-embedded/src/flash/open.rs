@@ -1,11 +1,11 @@
-//! Finding out what is in the region, and restoring a learner from it.
+//! Opening a region: finds the stored records and restores a learner.
 
 use super::error::FlashError;
 use super::journal::{Contents, Item};
 use super::prior::Priors;
 use super::slot::Commit;
 use super::{Active, Blocking, FlashStore, State};
-use crate::receipt::{Deed, Receipts};
+use crate::reply_cache::ReplyCache;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::journal::Event;
@@ -14,39 +14,41 @@ use fable_core::record::{Header, Kind, RecordError, Verified, decode_event_into,
 use fable_core::{Catalog, Learner, Policy, Scalar, User, UserError};
 use fable_forms::blocking;
 
-/// What was restored.
+/// Result of a restoration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Restored {
-    /// The user.
+    /// Hash of the user name.
     pub user: u64,
-    /// Which snapshot was loaded; 0 when the journal goes back to the start.
+    /// Number of the loaded snapshot, 0 without a snapshot.
     pub generation: u32,
-    /// Events replayed after it.
+    /// Events replayed after the snapshot.
     pub events: u32,
-    /// A power cut had left something to finish: a journal to erase, a user to forget.
+    /// An operation that a power cut had interrupted was completed: the erase of a journal, or forgetting.
     pub repaired: bool,
-    /// Something that is not an event stands after the last one. The power was cut while an event was written that was not
-    /// acknowledged; if it was not, then the last event that was is damaged and lost. The two look the same.
+    /// Bytes that are not an event follow the last event. Two causes look the same: a power cut during the
+    /// write of an unacknowledged event, and damage to the last acknowledged event.
     pub torn: bool,
-    /// A page is [lost](super#damage), blank or with what was there before, and with it acknowledged events: the user is one of
-    /// before, from which the device may go on. It is said at every start until the next event or snapshot is stored.
+    /// A page with acknowledged events is [lost](super#damage). The user is in an earlier state, and the
+    /// device may continue from it. This is reported at every start until the next event or snapshot is
+    /// stored.
     pub rolled_back: bool,
 }
 
-/// What the state is made of.
+/// The records that the state is restored from.
 #[derive(Clone, Copy)]
 enum Found {
     /// The journal alone.
     Start(Header),
-    /// A snapshot, and the journal after it.
+    /// A snapshot and the journal after it.
     Snapshot(Active, Verified),
 }
 
 impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Whether the longest snapshot fits into a slot. What does not would be noticed at the first compaction, weeks later.
-    pub(super) fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, room: usize) -> Result<(), FlashError> {
-        let needed = max_len::<T>(policy.catalog(), room);
+    /// Checks that the longest snapshot fits into a slot. Otherwise the first compaction would fail, weeks
+    /// later.
+    pub(super) fn admit<T: Scalar>(&self, policy: &Policy<'_, T>, capacity: usize) -> Result<(), FlashError> {
+        let needed = max_len::<T>(policy.catalog(), capacity);
         let fits = needed <= self.layout.snapshot_len() as usize;
         if fits {
             Ok(())
@@ -58,43 +60,49 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Erases the region and begins a store for a user, with the policy's prior as its state; `room` is the learner's `R`.
+    /// Erases the region and creates a store for a user, whose state is the policy's prior. `capacity` is the
+    /// learner's `R`.
     ///
     /// # Errors
-    /// [`FlashError::SlotTooSmall`] for a layout that was made for a smaller catalog or less room; nothing was touched then. A
-    /// flash that fails; the region has to be formatted again then.
+    /// [`FlashError::SlotTooSmall`] for a layout of a smaller catalog or capacity. The region is untouched
+    /// then. A flash that fails. The region has to be formatted again then.
     pub async fn format<T: Scalar>(
         &mut self,
         policy: &Policy<'_, T>,
         user: u64,
-        room: u16,
+        capacity: u16,
     ) -> Result<(), FlashError> {
         self.state = State::Closed;
-        self.admit(policy, room.into())?;
+        self.admit(policy, capacity.into())?;
         self.erases = 0;
-        // From the first page on: without it an old journal counts no more, whatever becomes of its marks.
+        // From the first page on: without its first page an old journal is void, with any marks.
         self.erase(self.layout.region()).await?;
         self.priors = Priors::begun(None, true);
-        self.header = Header::new(Kind::Journal, policy, user, room);
+        self.header = Header::new(Kind::Journal, policy, user, capacity);
         self.active = None;
         self.generation = 0;
         self.base = 0;
         self.purge = false;
         self.staged = None;
-        (self.receipts, self.allowance) = (Receipts::NONE, super::wear::FULL);
-        let renewed = self.renew().await;
-        if renewed.is_err() {
+        (self.replies, self.allowance) = (ReplyCache::EMPTY, super::wear::MAX_ALLOWANCE);
+        let started = self.restart_journal().await;
+        if started.is_err() {
             self.state = State::Closed;
         }
-        renewed
+        started
     }
 
-    /// Restores the learner, whatever it held before: the newest whole snapshot, and the events after it.
+    /// Clears the learner and restores it: the newest whole snapshot and the events after it.
     ///
     /// # Errors
-    /// [`FlashError::Unformatted`] and [`FlashError::Foreign`] for a region that is not a store and was not touched;
-    /// [`FlashError::SlotTooSmall`], as for [`format`](Self::format); [`FlashError::Record`] for records of another version,
-    /// scalar, catalog or settings; [`FlashError::Damaged`]. The learner is vacant then.
+    /// The learner is cleared after an error.
+    ///
+    /// | Error | Cause |
+    /// |---|---|
+    /// | [`FlashError::Unformatted`], [`FlashError::Foreign`] | the region is not a store; it was not changed |
+    /// | [`FlashError::SlotTooSmall`] | as for [`format`](Self::format) |
+    /// | [`FlashError::Record`] | records of another version, scalar, catalog or settings |
+    /// | [`FlashError::Damaged`] | acknowledged events are lost |
     pub async fn restore<T: Scalar, S: Storage<T>, const R: usize>(
         &mut self,
         policy: &Policy<'_, T>,
@@ -127,7 +135,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.catch_up(&mut learner.bind(policy, workspace)?).await
     }
 
-    /// Brings a vacant learner to where the journal begins. In a stack frame of its own, which is gone when events are replayed.
+    /// Brings a cleared learner to the begin of the journal. Its stack frame ends before events are replayed.
     #[inline(never)]
     async fn begin<T: Scalar, S: Storage<T>, const R: usize>(
         &mut self,
@@ -140,45 +148,46 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
     }
 
-    /// Replays the journal, and finishes what a power cut has left.
+    /// Replays the journal, and completes operations that a power cut has interrupted.
     async fn catch_up<T: Scalar>(&mut self, user: &mut User<'_, T>) -> Result<Restored, FlashError> {
         let (generation, events, mut repaired) = (self.generation, self.events, self.state == State::Stale);
         let (mut forgot, mut torn, mut begun, mut pages) = (false, false, true, 0);
-        self.receipts.restored(user.state().rounds());
+        self.replies.note_loaded(user.state().rounds());
         if self.state == State::Ready {
-            let (mut receipts, mut allowance) = (self.receipts, self.allowance);
+            let (mut replies, mut allowance) = (self.replies, self.allowance);
             let mut take = |item: &Item<'_>| {
                 if item.event.is_empty() {
-                    allowance = allowance.saturating_sub(super::wear::COST);
+                    allowance = allowance.saturating_sub(super::wear::ERASE_COST);
                 } else {
-                    forgot |= replay(user, item, &mut receipts)?;
+                    forgot |= replay(user, item, &mut replies)?;
                     allowance = super::wear::more(allowance);
                 }
                 Ok(true)
             };
             let end = self.walk(&mut take).await?;
-            (self.receipts, self.allowance) = (receipts, allowance);
+            (self.replies, self.allowance) = (replies, allowance);
             (torn, begun) = (end.torn, end.begun);
-            // Pages that have changed places are not walked to their end.
+            // A journal whose pages were exchanged is not read to its end.
             pages = if self.pages_to(end.first) == 1 { self.pages_to(end.last) } else { 0 };
         }
         self.read_marks().await?;
         let rolled_back = pages < self.marked;
         if rolled_back {
-            // The marks are true of no journal that could follow; a snapshot has its own. Its number is past those that are lost.
-            (self.state, repaired) = (State::Spent, false);
+            // The marks fit no later journal, so a snapshot has to follow. Its number is past the numbers of
+            // the lost events.
+            (self.state, repaired) = (State::Broken, false);
             self.next = self.next.saturating_add(self.layout.journal().len() as u32);
         } else if !begun || self.mark(pages).await.is_err() {
-            self.state = State::Spent; // the next event brings a snapshot and a sound journal
+            self.state = State::Broken; // before the next event a snapshot and a new journal are written
         }
         if forgot {
             (self.purge, repaired) = (true, true);
             self.compact(user).await?;
         } else if self.state == State::Stale {
-            self.renew().await?;
+            self.restart_journal().await?;
         }
         if self.purge {
-            // The snapshot asked for it.
+            // The snapshot requests the erase.
             let older = self.layout.slot(self.inactive());
             if !self.is_blank(older.clone()).await? {
                 self.erase(older).await?;
@@ -189,7 +198,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(Restored { user: self.header.user, generation, events, repaired, torn, rolled_back })
     }
 
-    /// Chooses snapshot and journal and checks that they belong together.
+    /// Chooses the snapshot and the journal, and checks that they belong together.
     #[inline(never)]
     async fn find<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<Found, FlashError> {
         let commits = [self.read_commit(0).await?, self.read_commit(1).await?];
@@ -204,18 +213,18 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             let blank = matches!(error, FlashError::Foreign) && self.is_blank(self.layout.region()).await?;
             return Err(if blank { FlashError::Unformatted } else { error });
         }
-        // Pages that were being erased cannot be walked over: that is as it should be, unless the journal counts.
+        // A journal with half-erased pages cannot be read. That is an error only if the journal is needed.
         let (contents, broken) = match self.contents().await {
             Err(FlashError::Damaged) => (Contents::default(), true),
             contents => (contents?, false),
         };
-        (self.events, self.used, self.unproved) = (contents.events, contents.used, true);
+        (self.events, self.used, self.unverified) = (contents.events, contents.used, true);
         let mut damaged = false;
         for (slot, commit) in newest_first(commits).into_iter().flatten() {
             let active = Active { slot, len: commit.len };
             let verified = match self.verify(policy, active).await? {
                 Ok(verified) => verified,
-                // Next to a damaged one an older snapshot of before a migration says nothing about what was lost.
+                // Next to a damaged snapshot, a snapshot from before a migration does not tell what was lost.
                 Err(
                     error @ (RecordError::Catalog
                     | RecordError::Policy
@@ -246,8 +255,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             self.erases = self.erases.max(commit.erases);
             self.purge = commit.purge;
             self.allowance = commit.allowance;
-            self.read_receipt(slot).await?;
-            self.look(commit.prior, commit.fresh).await?;
+            self.read_reply_cache(slot).await?;
+            self.find_priors(commit.prior, commit.fresh).await?;
             return Ok(Found::Snapshot(active, verified));
         }
         match begin {
@@ -255,8 +264,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
                 begin.header.admit(Kind::Journal, policy)?;
                 (self.state, self.header, self.purge) = (State::Ready, begin.header, false);
                 (self.active, self.generation, self.base, self.next) = (None, 0, 0, contents.events);
-                (self.receipts, self.allowance) = (Receipts::NONE, super::wear::FULL);
-                self.look(None, true).await?;
+                (self.replies, self.allowance) = (ReplyCache::EMPTY, super::wear::MAX_ALLOWANCE);
+                self.find_priors(None, true).await?;
                 Ok(Found::Start(begin.header))
             }
             _ => Err(FlashError::Damaged),
@@ -264,25 +273,25 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     }
 }
 
-/// Applies a stored event and takes note of the request that it comes from; whether it forgets the user.
+/// Applies a stored event and restores the reply of its request. Returns true if the event forgets the user.
 ///
-/// Reading and learning each have a stack frame of their own, apart from that of the event: all are large.
+/// Reading and applying each have a stack frame apart from the frame of the event, because all three are
+/// large.
 #[inline(never)]
 fn replay<T: Scalar>(
     user: &mut User<'_, T>,
     item: &Item<'_>,
-    receipts: &mut Receipts,
+    replies: &mut ReplyCache,
 ) -> Result<bool, FlashError> {
     let mut event = Event::Forget { guarantee_fingerprint: 0 };
     read(user.policy().catalog(), item.event, &mut event).map_err(|error| match error {
         RecordError::Unsupported => FlashError::Record(error),
         _ => FlashError::Damaged,
     })?;
-    learn(user, &event).map_err(|error| match error {
+    replies.replay(user, &event, item.request_id).map_err(|error| match error {
         UserError::Unsupported => FlashError::User(error),
         _ => FlashError::Damaged,
     })?;
-    receipts.note(item.ticket, Deed::of(&event), user);
     Ok(matches!(event, Event::Forget { .. }))
 }
 
@@ -291,13 +300,7 @@ fn read(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), Re
     decode_event_into(catalog, bytes, place)
 }
 
-#[inline(never)]
-fn learn<T: Scalar>(user: &mut User<'_, T>, event: &Event) -> Result<(), UserError> {
-    user.check(event)?.apply();
-    Ok(())
-}
-
-/// The committed slots in the order in which they are tried.
+/// Returns the committed slots in the order in which they are tried.
 pub(super) fn newest_first([first, second]: [Option<Commit>; 2]) -> [Option<(usize, Commit)>; 2] {
     let generation = |commit: Option<Commit>| commit.map_or(0, |commit| commit.generation);
     let (first_generation, second_generation) = (generation(first), generation(second));

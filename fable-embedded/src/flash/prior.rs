@@ -1,14 +1,28 @@
-//! The two slots for priors, and which of them counts.
+//! The two slots for priors.
 //!
-//! A prior's slot begins with a *commit record* of 64 bytes and has the prior, as [`fable_core::record::prior`] writes it, where a
-//! snapshot's slot has the snapshot. The record holds `FABQ`; version `u8`; three zeros; the prior's generation and its bytes,
-//! `u32` each, 0 bytes for *none*; whether a request has asked for it, `u32` 0 or 1, and its [ticket](crate::Receipts), `u32`; zeros; CRC-32 of all that. The slot with the higher generation is the *next* prior, which the next incarnation begins from; the
-//! snapshot's commit record says which slot the present one *began* from. That slot is never written to, so a factor over its
-//! numbers, where they are mapped into memory, stays what it is.
+//! A prior slot begins with a *commit record* of 64 bytes. The prior, as [`fable_core::record::prior`] writes
+//! it, has the place of the snapshot in a snapshot slot. The commit record holds, with `u32` little-endian:
 //!
-//! A prior from a host is staged like a snapshot, in the snapshot slot that is not in use, and verified there. Its commit record
-//! in that slot is the moment at which it counts; from there it is *settled*: copied to the other prior's slot, whatever
-//! waited there, and committed once more. A power cut in between is made good at the next start, and one before changes nothing.
+//! | bytes | content |
+//! |---|---|
+//! | 4 | `FABQ` |
+//! | 1 | version |
+//! | 3 | zeros |
+//! | 4 | generation of the prior |
+//! | 4 | bytes of the prior, 0 for *none* |
+//! | 4 | 1 if a request has committed it, otherwise 0 |
+//! | 4 | [id](crate::ReplyCache::request_id) of that request |
+//! | 36 | zeros |
+//! | 4 | CRC-32 of the bytes before |
+//!
+//! The slot with the higher generation is the *next* prior, which the next incarnation begins from. The
+//! snapshot's commit record names the slot of the *present* prior. That slot is never written, so a factor
+//! may borrow its numbers from mapped flash.
+//!
+//! A host stages a prior like a snapshot, in the unused snapshot slot, where it is verified. Its commit
+//! record in that slot makes it the next prior. Then it is *installed*: copied to the other prior slot and
+//! committed there. A power cut before the first commit changes nothing. After a later power cut the next
+//! start completes the installation.
 
 use super::error::FlashError;
 use super::journal::split_words;
@@ -25,31 +39,31 @@ use fable_core::record::{HEADER_LEN, Header, Kind, PriorVerifier, RecordError, c
 use fable_core::{Learner, Policy, Scalar};
 use fable_forms::blocking;
 
-/// Of the commit record.
+/// Version of the commit record.
 const VERSION: u8 = 3;
 
-/// What is known of the priors.
+/// State of the priors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Priors {
-    /// Slot of the prior that the incarnation began from; none: the policy's own.
+    /// Slot of the prior of the incarnation. Without a slot it is the policy's own prior.
     began: Option<u8>,
-    /// Slot of the next one.
+    /// Slot of the next prior.
     next: Option<u8>,
-    /// The slot that was written last, though it may say *none*.
+    /// Slot that was written last, also if its record says *none*.
     newest: u8,
-    /// Of that slot; 0 when no prior was ever there.
+    /// Generation of that slot, 0 if the store never had a prior.
     generation: u32,
-    /// A prior that counts lies in the snapshot slot that is not in use.
-    unsettled: bool,
-    /// The snapshot is that of a user with whom nothing has happened in this incarnation.
+    /// A committed prior in the unused snapshot slot is not installed yet.
+    uninstalled: bool,
+    /// The snapshot is of an empty incarnation.
     pub(super) fresh: bool,
 }
 
 impl Priors {
     pub(super) const NONE: Self =
-        Self { began: None, next: None, newest: 1, generation: 0, unsettled: false, fresh: false };
+        Self { began: None, next: None, newest: 1, generation: 0, uninstalled: false, fresh: false };
 
-    /// Before any prior was found.
+    /// The state before the prior slots are read.
     pub(super) const fn begun(began: Option<u8>, fresh: bool) -> Self {
         Self { began, fresh, ..Self::NONE }
     }
@@ -58,7 +72,7 @@ impl Priors {
         self.began
     }
 
-    /// Takes note of a prior in a slot.
+    /// Adds the prior of a slot.
     fn count(&mut self, slot: u8, PriorCommit { generation, len, .. }: PriorCommit) {
         if generation > self.generation {
             (self.newest, self.generation) = (slot, generation);
@@ -66,27 +80,27 @@ impl Priors {
         }
     }
 
-    /// The slot that may be written: not the one in use, and if none is, not the newest.
+    /// Returns the slot that may be written: not the slot in use. If no slot is in use, not the newest slot.
     fn spare(&self) -> u8 {
         self.began.unwrap_or(self.newest) ^ 1
     }
 }
 
-/// What makes a prior count.
+/// The commit record, which makes a prior valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct PriorCommit {
     generation: u32,
     len: u32,
-    /// Of the request that has asked for it.
-    ticket: Option<u32>,
+    /// Id of the request that has committed it.
+    request_id: Option<u32>,
 }
 
 impl PriorCommit {
     fn encode(&self) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let front = b"FABQ".iter().copied().chain([VERSION, 0, 0, 0]);
-        let numbers = [self.generation, self.len, self.ticket.map_or(0, |_| 1), self.ticket.unwrap_or(0)]
-            .map(u32::to_le_bytes);
+        let id = self.request_id;
+        let numbers = [self.generation, self.len, id.is_some().into(), id.unwrap_or(0)].map(u32::to_le_bytes);
         for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten())) {
             *slot = byte;
         }
@@ -96,13 +110,13 @@ impl PriorCommit {
         Bytes(bytes)
     }
 
-    /// `None` for anything but a whole record.
+    /// Decodes a record. Returns `None` for other bytes.
     fn decode(bytes: &[u8]) -> Option<Result<Self, RecordError>> {
         let (front, sum) = bytes.split_last_chunk::<4>()?;
         if checksum(front) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, asked, ticket, ..] =
+        let [[b'F', b'A', b'B', b'Q'], [version, ..], generation, len, has_id, request_id, ..] =
             split_words(front)
         else {
             return None;
@@ -110,13 +124,17 @@ impl PriorCommit {
         if *version != VERSION {
             return Some(Err(RecordError::Version { found: *version }));
         }
-        let ticket = Some(u32::from_le_bytes(*ticket)).filter(|_| *asked != [0; 4]);
-        Some(Ok(Self { generation: u32::from_le_bytes(*generation), len: u32::from_le_bytes(*len), ticket }))
+        let request_id = Some(u32::from_le_bytes(*request_id)).filter(|_| *has_id != [0; 4]);
+        Some(Ok(Self {
+            generation: u32::from_le_bytes(*generation),
+            len: u32::from_le_bytes(*len),
+            request_id,
+        }))
     }
 }
 
 impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Whether nothing has happened in this incarnation.
+    /// Returns true if the incarnation is empty.
     pub(super) fn is_fresh(&self) -> bool {
         PRIOR && self.priors.fresh && self.events == 0
     }
@@ -124,18 +142,20 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
     pub(super) fn is_outdated(&self) -> bool {
         self.is_fresh()
             && self.state != State::Closed
-            && (self.priors.unsettled || self.priors.next != self.priors.began)
+            && (self.priors.uninstalled || self.priors.next != self.priors.began)
     }
 }
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Where in the flash the numbers of the prior lie that the stored user began from; `None` where that is the policy's own.
-    /// Asked before [`restore`](Self::restore), which wants a policy with that prior. Any policy of the catalog and settings
-    /// does here.
+    /// Returns the range of the present prior's numbers in the flash, or `None` for the policy's own prior.
+    ///
+    /// Call it before [`restore`](Self::restore), which needs a policy with that prior. Here any policy of
+    /// the catalog and the settings is sufficient.
     ///
     /// # Errors
-    /// [`FlashError::Damaged`], a flash that fails, or a prior of another version, scalar, catalog or settings.
+    /// [`FlashError::Damaged`], a flash that fails, or a prior of another version, scalar, catalog or
+    /// settings.
     pub async fn prior<T: Scalar>(
         &mut self,
         policy: &Policy<'_, T>,
@@ -151,7 +171,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
     }
 
-    /// Where the numbers of the prior lie that the next incarnation begins from; `None` for the policy's own.
+    /// Returns the range of the next prior's numbers in the flash, or `None` for the policy's own prior.
     ///
     /// # Errors
     /// As for [`prior`](Self::prior), and a store that is not open.
@@ -160,14 +180,14 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         policy: &Policy<'_, T>,
     ) -> Result<Option<Range<u32>>, FlashError> {
         self.opened()?;
-        self.settle().await?;
+        self.install_prior().await?;
         match self.priors.next.filter(|_| PRIOR) {
             Some(slot) => self.numbers(slot, policy).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// Copies the numbers of a prior from where they lie, for flash that is not mapped into memory.
+    /// Copies the numbers of a prior to RAM, for flash that is not mapped into memory.
     ///
     /// # Errors
     /// A flash that fails.
@@ -182,11 +202,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(())
     }
 
-    /// Begins the incarnation from the next prior, with which `policy` was made: of a user with whom nothing has happened yet,
-    /// when the store is [outdated](crate::Keep::outdated). Otherwise nothing is done.
+    /// Starts an empty incarnation from the next prior, which `policy` has, if the store is
+    /// [outdated](crate::UserStore::outdated).
     ///
     /// # Errors
-    /// A flash that fails, storage of the wrong length. A restart finds the store outdated again, or the user begun.
+    /// A flash that fails, or storage of the wrong length. A restart finds the store outdated again, or the
+    /// incarnation started.
     #[inline(never)]
     pub async fn adopt<T: Scalar, S: Storage<T>, const R: usize>(
         &mut self,
@@ -195,11 +216,11 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<(), FlashError> {
         self.opened()?;
-        self.settle().await?;
+        self.install_prior().await?;
         if !self.is_outdated() {
             return Ok(());
         }
-        // The learner's room: the header may be that of a snapshot from a host, which has more.
+        // The learner's capacity: a header of a host's snapshot may have a larger capacity.
         let header = Header::new(Kind::Journal, policy, learner.state().user(), R as u16);
         learner.start_journal_in(policy, &header, learner.state().incarnation())?;
         self.header = header;
@@ -208,7 +229,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.compact(&learner.bind(policy, workspace)?).await
     }
 
-    /// Verifies the prior in a slot: where its numbers lie.
+    /// Verifies the prior in a slot, and returns the range of its numbers.
     #[inline(never)]
     async fn numbers<T: Scalar>(
         &mut self,
@@ -231,7 +252,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
     }
 
-    /// Looks at every byte of a prior that lies after a commit record. The inner error is about its bytes.
+    /// Verifies the prior after a commit record. The inner error is an error of its bytes.
     async fn verify_prior<T: Scalar>(
         &mut self,
         policy: &Policy<'_, T>,
@@ -255,8 +276,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(commit.filter(|commit| commit.len <= limit))
     }
 
-    /// Finds out at the start which priors there are, and settles what a power cut has left.
-    pub(super) async fn look(&mut self, began: Option<u8>, fresh: bool) -> Result<(), FlashError> {
+    /// Reads the prior slots at the start, and completes an interrupted installation.
+    pub(super) async fn find_priors(&mut self, began: Option<u8>, fresh: bool) -> Result<(), FlashError> {
         if !PRIOR || self.layout.prior_len() == 0 {
             return Ok(());
         }
@@ -268,12 +289,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             }
         }
         let staged = self.read_prior_commit(self.layout.slot(self.inactive()).start).await?;
-        self.priors.unsettled = staged.is_some_and(|commit| commit.generation > self.priors.generation);
-        self.settle().await
+        self.priors.uninstalled = staged.is_some_and(|commit| commit.generation > self.priors.generation);
+        self.install_prior().await
     }
 
-    /// Makes the staged prior the next one.
-    pub(super) async fn keep_prior<T: Scalar>(
+    /// Commits the staged prior as the next prior. With length 0 the next prior is the policy's own.
+    pub(super) async fn commit_staged_prior<T: Scalar>(
         &mut self,
         policy: &Policy<'_, T>,
         len: u32,
@@ -282,15 +303,15 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             return Err(FlashError::NoPrior);
         }
         let staged = self.layout.slot(self.inactive());
-        let ticket = self.receipts.under_way();
-        if ticket.is_some() && self.last_prior_ticket().await? == ticket {
-            return Ok(()); // it comes again, after a reset
+        let request_id = self.replies.under_way();
+        if request_id.is_some() && self.last_prior_request().await? == request_id {
+            return Ok(()); // repeated after a reset
         }
         if len > 0 {
             self.end_stage(len).await?;
             self.verify_prior(policy, staged.start, len).await??;
         } else {
-            self.settle().await?;
+            self.install_prior().await?;
             if self.priors.next.is_none() {
                 return Ok(());
             }
@@ -298,38 +319,38 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
             self.erase(staged.clone()).await?;
         }
         let generation = self.priors.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
-        self.medium.put(staged.start, &PriorCommit { generation, len, ticket }.encode().0).await?;
-        self.priors.unsettled = true;
-        let _ = self.settle().await; // committed is committed; whoever needs the slot tries again
+        self.medium.put(staged.start, &PriorCommit { generation, len, request_id }.encode().0).await?;
+        self.priors.uninstalled = true;
+        let _ = self.install_prior().await; // the prior is committed; the next use of the slot tries again
         Ok(())
     }
 
-    /// Of priors that belong to another catalog none is begun from any more, and none waits. What the stored snapshot says stays true until
-    /// the next one is committed.
+    /// Drops the priors of another catalog. The stored snapshot keeps its prior until the next snapshot is
+    /// committed.
     #[cfg(feature = "migrate")]
     pub(super) async fn drop_priors<T: Scalar>(&mut self, policy: &Policy<'_, T>) -> Result<(), FlashError> {
         if PRIOR && self.layout.prior_len() > 0 {
-            self.keep_prior(policy, 0).await?;
-            self.settle().await?;
+            self.commit_staged_prior(policy, 0).await?;
+            self.install_prior().await?;
             self.priors.began = None;
         }
         Ok(())
     }
 
-    /// The ticket of the request that has asked for the prior that was committed last.
-    async fn last_prior_ticket(&mut self) -> Result<Option<u32>, FlashError> {
-        self.settle().await?;
+    /// Returns the id of the request that has committed the last prior.
+    async fn last_prior_request(&mut self) -> Result<Option<u32>, FlashError> {
+        self.install_prior().await?;
         let newest = self.layout.prior(self.priors.newest.into()).start;
         let commit = self
             .read_prior_commit(newest)
             .await?
             .filter(|commit| commit.generation == self.priors.generation);
-        Ok(commit.and_then(|commit| commit.ticket))
+        Ok(commit.and_then(|commit| commit.request_id))
     }
 
-    /// Copies a prior that counts from the snapshot slot, which is needed for other things, to where it stays.
-    pub(super) async fn settle(&mut self) -> Result<(), FlashError> {
-        if !PRIOR || !self.priors.unsettled {
+    /// Copies a committed prior from the snapshot slot to a prior slot.
+    pub(super) async fn install_prior(&mut self) -> Result<(), FlashError> {
+        if !PRIOR || !self.priors.uninstalled {
             return Ok(());
         }
         let (from, slot) = (self.layout.slot(self.inactive()).start, self.priors.spare());
@@ -343,18 +364,18 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
         self.medium.put(to.start, &commit.encode().0).await?;
         self.priors.count(slot, commit);
-        self.priors.unsettled = false;
+        self.priors.uninstalled = false;
         Ok(())
     }
 
-    /// Reads bytes of the prior that the next incarnation begins from, or that this one began from.
-    pub(super) async fn read_kept_prior(
+    /// Reads bytes of the next or the present prior.
+    pub(super) async fn read_stored_prior(
         &mut self,
         next: bool,
         offset: u32,
         out: &mut [u8],
     ) -> Result<usize, FlashError> {
-        self.settle().await?;
+        self.install_prior().await?;
         let slot = if next { self.priors.next } else { self.priors.began };
         let Some(slot) = slot.filter(|_| PRIOR) else { return Ok(0) };
         let start = self.layout.prior(slot.into()).start;

@@ -1,24 +1,25 @@
-//! A page that keeps the installation's seed, which is secret: no request of the protocol reads it.
+//! The page of the installation's seed. The seed is secret: no request of the protocol reads it.
 //!
-//! A first start draws the seed, writes it, formats the store and settles the seed. One that is not settled says that the power was
-//! cut on the way: whatever the store looks like then, nobody's state is in it and it may be formatted.
+//! A first start draws the seed, writes it, formats the store and confirms the seed. An unconfirmed seed
+//! means an interrupted first start. The store has no user then and may be formatted.
 //!
 //! ```
-//! use fable_embedded::flash::{Blocking, Seed, read_seed, settle_seed, write_seed};
+//! use fable_embedded::flash::{Blocking, Seed, confirm_seed, read_seed, write_seed};
 //! use fable_embedded::mock::Mock;
 //!
 //! let mut flash = Blocking(Mock::<4, 1024>::new(1));
-//! assert_eq!(read_seed(&mut flash, 0), Ok(None)); // never written, or the power was cut
+//! assert_eq!(read_seed(&mut flash, 0), Ok(None)); // never written, or interrupted by a power cut
 //! write_seed(&mut flash, 0, 7)?;
-//! assert_eq!(read_seed(&mut flash, 0), Ok(Some(Seed { number: 7, settled: false })));
-//! settle_seed(&mut flash, 0)?; // the store is there now
-//! assert_eq!(read_seed(&mut flash, 0), Ok(Some(Seed { number: 7, settled: true })));
+//! assert_eq!(read_seed(&mut flash, 0), Ok(Some(Seed { number: 7, confirmed: false })));
+//! confirm_seed(&mut flash, 0)?; // the store is formatted now
+//! assert_eq!(read_seed(&mut flash, 0), Ok(Some(Seed { number: 7, confirmed: true })));
 //! # Ok::<(), fable_embedded::flash::FlashError>(())
 //! ```
 //!
-//! The page holds records of 32 bytes: 16 of text, the seed, little-endian, and its complement. The first one has the text
-//! `fable seed`, one of the others `fable settled`, each filled up with zeros; a mark that was cut is left as it is and the next
-//! place taken. A page that is cut while it is written, or that is damaged, has no seed; it never has another one.
+//! The page has records of 32 bytes: 16 bytes of text, the seed, little-endian, and its complement. The first
+//! record has the text `fable seed`. Another record has the text `fable settled`, which confirms the seed.
+//! The texts are padded with zeros. After a torn confirmation the next record is used. A torn or damaged page
+//! has no seed, and never a wrong seed.
 
 use super::error::FlashError;
 use super::layout::MAX_WORD;
@@ -27,28 +28,28 @@ use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::{NorFlash, NorFlashErrorKind};
 use fable_forms::blocking;
 
-/// Bytes of a record, a whole number of words of any flash.
+/// Bytes of a record, a multiple of the word of any flash.
 const LEN: usize = 32;
 const _: () = assert!(LEN.is_multiple_of(MAX_WORD));
-/// Places for a mark: what is left of the smallest page.
+/// Number of records for a confirmation in the smallest page.
 const MARKS: u32 = 1024 / LEN as u32 - 1;
 
 const BEGUN: &[u8; 16] = b"fable seed\0\0\0\0\0\0";
-const SETTLED: &[u8; 16] = b"fable settled\0\0\0";
+const CONFIRMED: &[u8; 16] = b"fable settled\0\0\0";
 
 /// The seed of an installation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed {
     /// The seed, for [`Settings`](fable_core::Settings).
     pub number: u64,
-    /// Whether the store was formatted since.
-    pub settled: bool,
+    /// True after the store was formatted.
+    pub confirmed: bool,
 }
 
-/// Nothing secret in logs.
+/// The number is secret and is not printed.
 impl core::fmt::Debug for Seed {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Seed").field("settled", &self.settled).finish_non_exhaustive()
+        f.debug_struct("Seed").field("confirmed", &self.confirmed).finish_non_exhaustive()
     }
 }
 
@@ -61,7 +62,7 @@ fn record(text: &[u8; 16], seed: u64) -> Bytes<LEN> {
     record
 }
 
-/// Where the places for a mark are.
+/// Returns the positions of the records for a confirmation.
 fn marks(page: u32) -> impl Iterator<Item = u32> {
     (1..=MARKS).map(move |place| page.saturating_add(place * LEN as u32))
 }
@@ -73,7 +74,7 @@ async fn read_async<F: NorFlash>(flash: &mut F, at: u32) -> Result<[u8; LEN], Fl
     Ok(found.0)
 }
 
-/// The seed that stands in the page at offset `page`; `None` if there is no whole one.
+/// Reads the seed in the page at offset `page`. Returns `None` without a whole record.
 ///
 /// # Errors
 /// A flash that fails.
@@ -85,45 +86,45 @@ pub async fn read_seed_async<F: NorFlash>(flash: &mut F, page: u32) -> Result<Op
     if record(BEGUN, number).0 != found {
         return Ok(None);
     }
-    let mark = record(SETTLED, number).0;
+    let mark = record(CONFIRMED, number).0;
     for at in marks(page) {
         if read_async(flash, at).await? == mark {
-            return Ok(Some(Seed { number, settled: true }));
+            return Ok(Some(Seed { number, confirmed: true }));
         }
     }
-    Ok(Some(Seed { number, settled: false }))
+    Ok(Some(Seed { number, confirmed: false }))
 }
 
-/// Erases the page and writes a seed that is not settled.
+/// Erases the page and writes an unconfirmed seed.
 ///
 /// # Errors
-/// A flash that fails, or does not give back what was written.
+/// A flash that fails, or returns other bytes than were written.
 #[blocking(pub fn write_seed<F: BlockingNorFlash>(flash: &mut Blocking<F>, page: u32, number: u64) -> Result<(), FlashError>)]
 pub async fn write_seed_async<F: NorFlash>(flash: &mut F, page: u32, number: u64) -> Result<(), FlashError> {
     flash.erase(page, page.saturating_add(F::ERASE_SIZE as u32)).await.map_err(FlashError::driver)?;
     flash.write(page, &record(BEGUN, number).0).await.map_err(FlashError::driver)?;
     let kept = read_seed_async(flash, page).await?;
-    if kept == Some(Seed { number, settled: false }) {
+    if kept == Some(Seed { number, confirmed: false }) {
         Ok(())
     } else {
         Err(FlashError::Driver(NorFlashErrorKind::Other))
     }
 }
 
-/// Marks the seed as settled, if it is not yet.
+/// Confirms the seed, if it is not confirmed yet.
 ///
 /// # Errors
-/// [`FlashError::Closed`] if there is no seed; a flash that fails, or one with no place left for a mark.
-#[blocking(pub fn settle_seed<F: BlockingNorFlash>(flash: &mut Blocking<F>, page: u32) -> Result<(), FlashError>)]
-pub async fn settle_seed_async<F: NorFlash>(flash: &mut F, page: u32) -> Result<(), FlashError> {
+/// [`FlashError::Closed`] without a seed; a flash that fails, or has no record left for a confirmation.
+#[blocking(pub fn confirm_seed<F: BlockingNorFlash>(flash: &mut Blocking<F>, page: u32) -> Result<(), FlashError>)]
+pub async fn confirm_seed_async<F: NorFlash>(flash: &mut F, page: u32) -> Result<(), FlashError> {
     let Some(seed) = read_seed_async(flash, page).await? else { return Err(FlashError::Closed) };
-    if seed.settled {
+    if seed.confirmed {
         return Ok(());
     }
-    let mark = record(SETTLED, seed.number);
+    let mark = record(CONFIRMED, seed.number);
     for at in marks(page) {
         let blank = read_async(flash, at).await? == [0xff; LEN];
-        // A place that was cut may look blank and still refuse to be written.
+        // A record after a power cut may look blank and still refuse a write.
         if blank && flash.write(at, &mark.0).await.is_ok() && read_async(flash, at).await? == mark.0 {
             return Ok(());
         }

@@ -1,18 +1,32 @@
-//! The two snapshot slots, written by hand because a snapshot is longer than a page.
+//! The two snapshot slots, written without a library because a snapshot is longer than a page.
 //!
-//! A slot begins with a *commit record* of 64 bytes, goes on with 192 bytes for marks (`mark.rs`), and then has the snapshot.
-//! The record is written last, so a slot that was not finished has none. It holds `FABC`; version `u8`; flags `u8`, bit 0 when
-//! all that is older is to be erased, bit 1 when nothing has happened in the incarnation yet, bits 2 and 3 for the slot of the
-//! prior that it began from (0 none, 1, 2); what hosts may have erased (`wear.rs`), `u16`; then generation, base (sequence number of the first event after the snapshot), bytes of the snapshot, sizes of the
-//! slots, pages erased so far, `u32` each; the last [receipt](crate::Receipts), 20 bytes; 12 zeros; CRC-32 of all that. Both the generation and the base grow with every snapshot, so a
-//! journal always belongs to exactly one of them.
+//! A slot begins with a *commit record* of 64 bytes. Then follow 192 bytes for marks (`mark.rs`), and the
+//! snapshot. The commit record is written last, so an unfinished slot has none. It holds, with `u32`
+//! little-endian:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 4 | `FABC` |
+//! | 1 | version |
+//! | 1 | flags: bit 0 requests the erase of everything older, bit 1 marks an empty incarnation, bits 2 and 3 are the slot of its prior (0 none, 1, 2) |
+//! | 2 | erase allowance of hosts, `u16` (`wear.rs`) |
+//! | 4 | generation |
+//! | 4 | base: sequence number of the first event after the snapshot |
+//! | 4 | bytes of the snapshot |
+//! | 4 | sizes of the slots |
+//! | 4 | pages erased so far |
+//! | 20 | the [reply cache](crate::ReplyCache) |
+//! | 12 | zeros |
+//! | 4 | CRC-32 of the bytes before |
+//!
+//! Generation and base increase with every snapshot, so a journal belongs to exactly one snapshot.
 
 use super::error::FlashError;
 use super::journal::split_words;
 use super::layout::MAX_WORD;
 use super::mark::BODY;
 use super::{Active, Blocking, Bytes, FlashStore};
-use crate::receipt::{Receipt, Receipts};
+use crate::reply_cache::{CachedReply, ReplyCache};
 use core::ops::Range;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
@@ -22,24 +36,24 @@ use fable_forms::blocking;
 
 /// Bytes of a commit record.
 pub(super) const COMMIT_LEN: u32 = 64;
-/// The longest piece that is read or written at once.
+/// Maximum number of bytes that are read or written at once.
 pub(super) const CHUNK: usize = 256;
-/// Of this module's layouts.
+/// Version of the commit record.
 const VERSION: u8 = 3;
 const PURGE: u8 = 1;
 const FRESH: u8 = 2;
-/// Where the prior's slot stands.
+/// Position of the prior's slot in the flags.
 const PRIOR_SHIFT: u8 = 2;
 
-/// What makes a slot valid.
+/// The commit record, which makes a slot valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) purge: bool,
-    /// Nothing has happened in the incarnation yet.
+    /// The incarnation is empty.
     pub(super) fresh: bool,
-    /// Slot of the prior that the incarnation began from.
+    /// Slot of the prior of the incarnation.
     pub(super) prior: Option<u8>,
-    /// What hosts may have erased.
+    /// Erases that hosts may request, in events.
     pub(super) allowance: u16,
     pub(super) generation: u32,
     pub(super) base: u32,
@@ -48,18 +62,18 @@ pub(super) struct Commit {
     pub(super) erases: u32,
 }
 
-/// Where the receipt stands in a commit record.
-const RECEIPT_AT: usize = 28;
+/// Position of the reply cache in a commit record.
+const REPLIES_AT: usize = 28;
 
 impl Commit {
-    fn encode(&self, receipt: Option<&Receipt>) -> Bytes<{ COMMIT_LEN as usize }> {
+    fn encode(&self, cached: Option<&CachedReply>) -> Bytes<{ COMMIT_LEN as usize }> {
         let mut bytes = [0; COMMIT_LEN as usize];
         let flags = if self.purge { PURGE } else { 0 } | if self.fresh { FRESH } else { 0 };
         let flags = flags | self.prior.map_or(0, |slot| (slot + 1) << PRIOR_SHIFT);
         let front = b"FABC".iter().copied().chain([VERSION, flags]).chain(self.allowance.to_le_bytes());
         let numbers = [self.generation, self.base, self.len, self.shape, self.erases].map(u32::to_le_bytes);
-        let receipt = Receipt::encode(receipt);
-        for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten()).chain(receipt)) {
+        let cached = CachedReply::encode(cached);
+        for (slot, byte) in bytes.iter_mut().zip(front.chain(numbers.into_iter().flatten()).chain(cached)) {
             *slot = byte;
         }
         if let Some((front, sum)) = bytes.split_last_chunk_mut::<4>() {
@@ -68,7 +82,7 @@ impl Commit {
         Bytes(bytes)
     }
 
-    /// `None` for anything but a whole record.
+    /// Decodes a record. Returns `None` for other bytes.
     fn decode(bytes: &[u8]) -> Option<Result<Self, RecordError>> {
         let bytes: &[u8; COMMIT_LEN as usize] = bytes.first_chunk()?;
         let (front, sum) = bytes.split_last_chunk::<4>()?;
@@ -102,24 +116,23 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         }
     }
 
-    /// Reads the receipt in a commit record that is whole.
+    /// Restores the reply cache from a whole commit record.
     #[inline(never)]
-    pub(super) async fn read_receipt(&mut self, slot: usize) -> Result<(), FlashError> {
+    pub(super) async fn read_reply_cache(&mut self, slot: usize) -> Result<(), FlashError> {
         let bytes = self.read_at(self.layout.slot(slot).start, COMMIT_LEN).await?;
-        let receipt = Receipt::decode(bytes.get(RECEIPT_AT..).unwrap_or_default());
-        self.receipts = Receipts::NONE;
-        self.receipts.set(receipt);
+        self.replies = ReplyCache::from_bytes(bytes.get(REPLIES_AT..).unwrap_or_default());
         Ok(())
     }
 
-    /// Makes what was written into a slot the state: from here on the journal is stale. The receipt is of the request that has
-    /// asked for that, or of the one before.
+    /// Makes the content of a slot the state, after which the journal is stale.
+    ///
+    /// `cached` is the reply of the request that caused the commit, or of the last request.
     pub(super) async fn commit(
         &mut self,
         Active { slot, len }: Active,
         purge: bool,
         fresh: bool,
-        receipt: Option<Receipt>,
+        cached: Option<CachedReply>,
     ) -> Result<(), FlashError> {
         let generation = self.generation.checked_add(1).ok_or(FlashError::Exhausted)?;
         let base = self.number_after_next()?;
@@ -127,9 +140,10 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let prior = if PRIOR { self.priors.began() } else { None };
         let allowance = self.allowance;
         let commit = Commit { purge, fresh, prior, allowance, generation, base, len, shape, erases };
-        self.state = super::State::Spent;
-        self.medium.put(self.layout.slot(slot).start, &commit.encode(receipt.as_ref()).0).await?;
-        let _ = self.mark(Self::SUPERSEDED).await; // where it fails only a snapshot that is lost before the journal is erased goes unsaid
+        self.state = super::State::Broken;
+        self.medium.put(self.layout.slot(slot).start, &commit.encode(cached.as_ref()).0).await?;
+        // Without this mark only one loss is undetected: that of the snapshot before the journal is erased.
+        let _ = self.mark(Self::SUPERSEDED).await;
         self.active = Some(Active { slot, len });
         self.generation = generation;
         self.base = base;
@@ -137,12 +151,12 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.staged = None;
         self.marked = 0;
         self.priors.fresh = fresh;
-        self.receipts.set(receipt);
+        self.replies.set(cached);
         self.state = super::State::Stale;
         Ok(())
     }
 
-    /// Writes a user's snapshot into the slot that is not in use, chunk by chunk.
+    /// Writes a user's snapshot to the unused slot, chunk by chunk.
     pub(super) async fn write_snapshot<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<u32, FlashError> {
         let mut snapshot = user.snapshot()?;
         let slot = self.layout.slot(self.inactive());
@@ -175,7 +189,8 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(())
     }
 
-    /// Reads bytes of a stored snapshot, at most so many and a chunk, into the buffer. `at` is a multiple of the word.
+    /// Reads at most `most` bytes of a stored snapshot, and at most a chunk, to the buffer. `at` is a
+    /// multiple of the word.
     async fn read_body(
         &mut self,
         Active { slot, len }: Active,
@@ -185,7 +200,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.read_at(self.layout.slot(slot).start + BODY + at, (len - at).min(most)).await
     }
 
-    /// Reads bytes from a multiple of the word on, at most a chunk, into the buffer.
+    /// Reads at most a chunk to the buffer. `at` is a multiple of the word.
     pub(super) async fn read_at(&mut self, at: u32, len: u32) -> Result<&[u8], FlashError> {
         let padded = (len as usize).next_multiple_of(Self::WORD);
         let bytes = self.buffer.0.get_mut(..padded).ok_or(FlashError::Layout)?;
@@ -193,7 +208,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(bytes.get(..len as usize).unwrap_or(&[]))
     }
 
-    /// Reads bytes of a record that lies after the commit record of a slot, and says how many.
+    /// Reads bytes of the record after a commit record, and returns their number.
     pub(super) async fn read_record(
         &mut self,
         start: u32,
@@ -204,7 +219,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         let (mut read, wanted) =
             (0, len.saturating_sub(offset).min(u32::try_from(out.len()).unwrap_or(u32::MAX)));
         while read < wanted {
-            // What is read begins at a word.
+            // Reads begin at a word.
             let skip = (offset + read) % MAX_WORD as u32;
             let count = (wanted - read).min(CHUNK as u32 - skip);
             let bytes = self.read_at(start + BODY + offset + read - skip, skip + count).await?;
@@ -216,7 +231,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(read as usize)
     }
 
-    /// Whether nothing was written since a range was erased.
+    /// Returns true if a range is erased.
     pub(super) async fn is_blank(&mut self, range: Range<u32>) -> Result<bool, FlashError> {
         for at in range.step_by(CHUNK) {
             let bytes = self.buffer.0.get_mut(..CHUNK).ok_or(FlashError::Layout)?;
@@ -228,7 +243,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(true)
     }
 
-    /// The first pass over a stored snapshot. The inner error is about its bytes.
+    /// Verifies a stored snapshot, which is the first pass. The inner error is an error of its bytes.
     pub(super) async fn verify<T: Scalar>(
         &mut self,
         policy: &Policy<'_, T>,
@@ -244,7 +259,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(verifier.finish())
     }
 
-    /// The second pass: puts a verified snapshot where it is loaded.
+    /// Loads a verified snapshot, which is the second pass.
     pub(super) async fn load<T: Scalar>(
         &mut self,
         active: Active,
@@ -256,7 +271,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         Ok(loader.finish()?)
     }
 
-    /// The header of a stored snapshot.
+    /// Reads the header of a stored snapshot.
     pub(super) async fn snapshot_header(&mut self, active: Active) -> Result<Header, FlashError> {
         Ok(Header::decode(self.read_body(active, 0, HEADER_LEN as u32).await?)?)
     }

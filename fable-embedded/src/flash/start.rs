@@ -1,12 +1,14 @@
-//! What a device does when it starts: restore its user, or begin an installation on a blank region.
+//! The start of a device: restores the user, or creates an installation on a blank region.
 //!
-//! The page before the store keeps the [seed](super::Seed) of the installation. It is drawn once, with the number of the user, and
-//! a power cut at any moment of that first start does no harm. After it nothing begins anew by itself: a store or a
-//! seed that is gone is reported, and what is left of them is not touched. Firmware of another catalog than the last one takes the user along
-//! with `FlashStore::start_from`.
+//! The page before the store has the [seed](super::Seed) of the installation. The first start draws the seed
+//! and the number of the user, and survives a power cut at any moment. Later starts create nothing: a missing
+//! store or seed is reported, and the rest of the region stays untouched. Firmware with another catalog
+//! migrates the user with `FlashStore::start_from`.
 
 use super::error::FlashError;
-use super::seed::{read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async};
+use super::seed::{
+    confirm_seed, confirm_seed_async, read_seed, read_seed_async, write_seed, write_seed_async,
+};
 use super::{Blocking, FlashStore};
 use core::fmt;
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
@@ -22,18 +24,18 @@ use fable_core::settings::SettingsError;
 use fable_core::{Catalog, Learner, Policy, Scalar, Settings};
 use fable_forms::blocking;
 
-/// Why a device does not start. What is in its flash was left alone, unless it is the flash that failed.
+/// The reason why a device does not start. The flash is unchanged, unless the flash itself failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum StartError {
     /// The settings are out of range.
     Settings(SettingsError),
-    /// The entropy source fails, and a new installation needs a seed.
+    /// The entropy source fails. A new installation needs a seed.
     Entropy,
-    /// There is a store, and the seed that it was begun with is gone.
+    /// The seed of an existing store is lost.
     SeedLost,
-    /// The flash failed, or holds something else, or what was there is gone or damaged.
+    /// The flash failed, or its content is foreign, lost or damaged.
     Store(FlashError),
 }
 
@@ -64,10 +66,11 @@ impl From<SettingsError> for StartError {
 
 #[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
 impl<F: NorFlash> FlashStore<F> {
-    /// Restores the learner, or begins an installation; the policy has the settings, with the seed of the installation.
+    /// Restores the learner, or creates an installation. Returns the policy with the seed of the
+    /// installation.
     ///
-    /// The page before the region is the seed's. `draw` is asked for 64 random bits twice by a new installation, for its seed and
-    /// for the number of its user, and otherwise not at all; see [`entropy`](crate::entropy).
+    /// The page before the region is the page of the seed. A new installation calls `draw` twice for 64
+    /// random bits: the seed and the number of the user. See [`entropy`](crate::entropy).
     ///
     /// # Errors
     /// See [`StartError`].
@@ -81,16 +84,16 @@ impl<F: NorFlash> FlashStore<F> {
     ) -> Result<Policy<'c, T>, StartError> {
         let page = self.layout.region().start.checked_sub(self.layout.page()).ok_or(FlashError::Layout)?;
         let seed = read_seed_async(self.flash(), page).await?;
-        let settled = seed.is_some_and(|seed| seed.settled);
+        let confirmed = seed.is_some_and(|seed| seed.confirmed);
         let mut policy =
             Policy::new(catalog, Settings { seed: seed.map_or(0, |seed| seed.number), ..settings })?;
         match (self.restore(&policy, learner, workspace).await, seed) {
             (Ok(_), None) => return Err(StartError::SeedLost),
             (Ok(_), Some(_)) => {}
-            // The first start, or one whose power was cut before anything was kept here.
+            // The first start, or a start after an interrupted first start.
             (Err(FlashError::Unformatted), None)
             | (Err(FlashError::Unformatted | FlashError::Foreign | FlashError::Damaged), Some(_))
-                if !settled =>
+                if !confirmed =>
             {
                 let [number, user] = [draw().ok_or(StartError::Entropy)?, draw().ok_or(StartError::Entropy)?];
                 if seed.is_none() {
@@ -99,51 +102,53 @@ impl<F: NorFlash> FlashStore<F> {
                 }
                 self.format(&policy, user, R as u16).await?;
                 self.restore(&policy, learner, workspace).await?;
-                // From now on there is always a snapshot to read.
+                // A host can read a snapshot from now on.
                 self.compact(&learner.bind(&policy, workspace).map_err(FlashError::from)?).await?;
             }
             (Err(error), _) => return Err(error.into()),
         }
-        if !settled {
-            settle_seed_async(self.flash(), page).await?;
+        if !confirmed {
+            confirm_seed_async(self.flash(), page).await?;
         }
         Ok(policy)
     }
 }
 
-/// What the firmware of before had: another catalog, or other settings.
+/// Catalog and settings of the previous firmware.
 #[cfg(feature = "migrate")]
 #[derive(Debug)]
-pub struct Before<'b, T, S, const R: usize> {
-    /// The catalog.
+pub struct PreviousFirmware<'b, T, S, const R: usize> {
+    /// The previous catalog.
     pub catalog: &'b Catalog<'b>,
-    /// Its settings; the seed is the one that the installation has drawn.
+    /// The previous settings. Their seed is ignored, because the installation has a seed.
     pub settings: Settings<'b>,
-    /// What has another name since then.
+    /// Names that have changed.
     pub renames: &'b [Rename<'b>],
-    /// Memory for the user of then, which is needed for a moment.
+    /// Memory for the user of the previous catalog, used during the migration only.
     pub learner: &'b mut Learner<T, S, R>,
 }
 
 #[cfg(all(feature = "defmt", feature = "migrate"))]
-impl<T, S, const R: usize> defmt::Format for Before<'_, T, S, R> {
+impl<T, S, const R: usize> defmt::Format for PreviousFirmware<'_, T, S, R> {
     fn format(&self, f: defmt::Formatter<'_>) {
-        defmt::write!(f, "Before {=str}", self.catalog.definition().name);
+        defmt::write!(f, "previous firmware of {=str}", self.catalog.definition().name);
     }
 }
 
 #[cfg(feature = "migrate")]
 #[blocking(impl<F: BlockingNorFlash> FlashStore<Blocking<F>>)]
 impl<F: NorFlash> FlashStore<F> {
-    /// [`start`](Self::start) for firmware of another catalog than the one before: a user that it finds of the old catalog goes on under the
-    /// new one, see [`migrate`](Self::migrate), and what has become of it is told. Power may fail at any moment, and the next start
-    /// goes on. The workspace is the larger one of the two catalogs'.
+    /// Starts like [`start`](Self::start), and [migrates](Self::migrate) a user of the previous catalog to
+    /// the new catalog.
+    ///
+    /// After a power cut at any moment the next start continues. The workspace has the length for the larger
+    /// catalog. Returns the policy, and the result of a migration.
     ///
     /// ```
     /// # use fable_core::catalog::{Block, Catalog, Component, Definition, Value};
     /// # use fable_core::record::snapshot::max_len;
     /// # use fable_core::{Learner, Settings, Workspace};
-    /// # use fable_embedded::flash::{Before, Blocking, FlashStore, Layout};
+    /// # use fable_embedded::flash::{Blocking, FlashStore, Layout, PreviousFirmware};
     /// # use fable_embedded::mock::Mock;
     /// # type Flash = Mock<4, 1024>;
     /// # const BLOCKS: &[Block] = &[Block::main(0)];
@@ -161,12 +166,12 @@ impl<F: NorFlash> FlashStore<F> {
     /// # let mut first: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) };
     /// # let mut scratch: Workspace<f32, [f32; V1.workspace_len()]> = const { Workspace::new(&V1) };
     /// # store.start(&V1, Settings::DEFAULT, &mut first, &mut scratch, draw)?;
-    /// let mut then: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // statics on a device
+    /// let mut old: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // statics on a device
     /// let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::new(&V2) };
     /// let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) };
     ///
-    /// let before = Before { catalog: &V1, settings: Settings::DEFAULT, renames: &[], learner: &mut then };
-    /// let (policy, migrated) = store.start_from(before, &V2, Settings::DEFAULT, &mut learner, &mut workspace, draw)?;
+    /// let previous = PreviousFirmware { catalog: &V1, settings: Settings::DEFAULT, renames: &[], learner: &mut old };
+    /// let (policy, migrated) = store.start_from(previous, &V2, Settings::DEFAULT, &mut learner, &mut workspace, draw)?;
     /// # assert_eq!(migrated.map(|migrated| (migrated.kept, migrated.added)), Some((2, 1)));
     /// let user = learner.bind(&policy, &mut workspace)?;
     /// # assert_eq!(user.state().rounds(), 0);
@@ -174,18 +179,19 @@ impl<F: NorFlash> FlashStore<F> {
     /// ```
     ///
     /// # Errors
-    /// See [`StartError`]; what can be wrong with a migration is [`FlashError::Migrate`] or [`FlashError::SlotTooSmall`]. A region of neither
-    /// catalog is [`RecordError::Catalog`] or [`RecordError::Policy`].
+    /// See [`StartError`]. A migration fails with [`FlashError::Migrate`] or [`FlashError::SlotTooSmall`]. A
+    /// region of neither catalog is [`RecordError::Catalog`] or [`RecordError::Policy`].
     pub async fn start_from<'c, T: Scalar, S: Storage<T>, Z: Storage<T>, const R: usize, const Q: usize>(
         &mut self,
-        before: Before<'_, T, S, R>,
+        previous: PreviousFirmware<'_, T, S, R>,
         catalog: &'c Catalog<'c>,
         settings: Settings<'c>,
         learner: &mut Learner<T, Z, Q>,
         workspace: &mut (impl AsMut<[T]> + ?Sized),
         draw: impl FnMut() -> Option<u64>,
     ) -> Result<(Policy<'c, T>, Option<Migrated>), StartError> {
-        let Before { catalog: old_catalog, settings: old_settings, renames, learner: then } = before;
+        let PreviousFirmware { catalog: old_catalog, settings: old_settings, renames, learner: old_learner } =
+            previous;
         match self.start(catalog, settings, learner, workspace, draw).await {
             Err(StartError::Store(FlashError::Record(RecordError::Catalog | RecordError::Policy))) => {}
             started => return Ok((started?, None)),
@@ -195,9 +201,9 @@ impl<F: NorFlash> FlashStore<F> {
         let old = Policy::new(old_catalog, Settings { seed: seed.number, ..old_settings })?;
         let new = Policy::new(catalog, Settings { seed: seed.number, ..settings })?;
         let migration = Migration::new(&old, &new, renames).map_err(FlashError::Migrate)?;
-        let (_, migrated) = self.migrate(&migration, then, learner, workspace).await?;
-        if !seed.settled {
-            settle_seed_async(self.flash(), page).await?;
+        let (_, migrated) = self.migrate(&migration, old_learner, learner, workspace).await?;
+        if !seed.confirmed {
+            confirm_seed_async(self.flash(), page).await?;
         }
         Ok((new, Some(migrated)))
     }

@@ -1,26 +1,27 @@
-//! What a port may wear out: erasures that hosts ask for are counted, and a reset does not give them back.
+//! The limit of erases that hosts request. A reset does not reset the count.
 //!
-//! The [store](super#wear) says what is counted. The allowance is kept in events: an erasure costs 256 of them, and what a formatted
-//! region begins with is also the most that can be saved up. The journal has a note of each erasure and the snapshot's commit
-//! record what was left then, so that replaying one after the other finds what is allowed now.
+//! The [store](super#wear) documents which erases count. The allowance is measured in events: an erase costs
+//! 256 events. A formatted region starts with the maximum allowance. The journal has an item for each erase,
+//! and the commit record of a snapshot has the allowance at that time. The replay of the journal computes the
+//! present allowance.
 
 use super::error::FlashError;
-use super::journal::{NOTE, SEQUENCE_LEN};
+use super::journal::{IS_ERASE, SEQUENCE_LEN};
 use super::{Blocking, FlashStore, State};
-use crate::keep::{AsyncKeep, Keep};
+use crate::store::{AsyncUserStore, UserStore};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::{Scalar, User};
 use fable_forms::blocking;
 
-/// Events that allow one more erasure.
-pub(super) const COST: u16 = 256;
-/// The most that can be saved up, and what a formatted region begins with.
-pub(super) const FULL: u16 = 16 * COST;
+/// Events that allow one erase.
+pub(super) const ERASE_COST: u16 = 256;
+/// Maximum allowance, and the allowance of a formatted region.
+pub(super) const MAX_ALLOWANCE: u16 = 16 * ERASE_COST;
 
-/// What is allowed after one more event.
+/// Returns the allowance after one more event.
 pub(super) fn more(allowance: u16) -> u16 {
-    allowance.saturating_add(1).min(FULL)
+    allowance.saturating_add(1).min(MAX_ALLOWANCE)
 }
 
 impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
@@ -31,24 +32,28 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Notes that something is erased for a host; false when that is not allowed.
-    pub(super) async fn note<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<bool, FlashError> {
-        if self.allowance < COST {
+    /// Counts an erase for a host. Returns false if the allowance is used up.
+    pub(super) async fn count_erase<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<bool, FlashError> {
+        if self.allowance < ERASE_COST {
             return Ok(false);
         }
-        // A journal that refuses it is given up, as for an event; there are no better pages than those of the next one.
-        self.make_room(user).await?;
-        if self.push_note().await.is_err() {
-            self.make_room(user).await?;
-            self.push_note().await?;
+        // If the journal refuses the item, a new journal takes it, as for an event.
+        self.ensure_capacity(user).await?;
+        if self.push_erase().await.is_err() {
+            self.ensure_capacity(user).await?;
+            self.push_erase().await?;
         }
-        self.allowance = self.allowance.saturating_sub(COST);
+        self.allowance = self.allowance.saturating_sub(ERASE_COST);
         Ok(true)
     }
 
-    async fn push_note(&mut self) -> Result<(), FlashError> {
-        self.buffer.0.iter_mut().zip((self.next | NOTE).to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
-        self.state = State::Spent;
+    async fn push_erase(&mut self) -> Result<(), FlashError> {
+        self.buffer
+            .0
+            .iter_mut()
+            .zip((self.next | IS_ERASE).to_le_bytes())
+            .for_each(|(slot, byte)| *slot = byte);
+        self.state = State::Broken;
         let pages = self.push(SEQUENCE_LEN).await?;
         self.mark(pages).await?;
         self.state = State::Ready;

@@ -1,7 +1,7 @@
-//! Who may ask: anybody, or with a key those who seal their requests with it.
+//! Admission of frames: all frames, or with a key only frames with a valid seal.
 //!
-//! A session that somebody opens counts when its first request has come: who has no key can open as many as they like, and the
-//! one that is in use goes on.
+//! A new session replaces the current session with its first valid request. A host without the key can open
+//! sessions, and the current session stays in use.
 
 use fable_wire::{Draft, Fault, Frame};
 #[cfg(feature = "keyed")]
@@ -10,51 +10,51 @@ use fable_wire::{Key, Reply, Session};
 /// A session, and the counter of the last request in it.
 #[cfg(feature = "keyed")]
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenSession {
     session: Session,
     counter: u32,
 }
 
-/// What a device with a key knows.
+/// State of a device with a key.
 #[cfg(feature = "keyed")]
 #[derive(Debug)]
 struct Lock {
     key: Key,
     nonce: u64,
-    /// Sessions that were opened.
+    /// Number of opened sessions.
     count: u32,
-    /// The one that is in use.
-    current: Option<Open>,
-    /// The one that was opened last, if nothing has come in it yet.
-    next: Option<Open>,
+    /// The session in use.
+    current: Option<OpenSession>,
+    /// The last opened session, if it has had no request.
+    next: Option<OpenSession>,
 }
 
-/// Looks at every frame that comes in.
+/// Checks every received frame.
 #[derive(Debug)]
 pub(super) struct Guard {
     #[cfg(feature = "keyed")]
     lock: Option<Lock>,
 }
 
-/// What a reply is sealed with.
+/// The session and the counter that seal a reply.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stamp {
+pub(super) struct ReplySeal {
     #[cfg(feature = "keyed")]
-    open: Option<Open>,
+    open: Option<OpenSession>,
 }
 
-impl Stamp {
-    /// Nothing.
+impl ReplySeal {
+    /// No seal.
     pub(super) const NONE: Self = Self {
         #[cfg(feature = "keyed")]
         open: None,
     };
 
-    /// The finished frame.
+    /// Finishes a frame.
     #[cfg_attr(not(feature = "keyed"), expect(clippy::unused_self, reason = "there are no seals"))]
     pub(super) fn seal(self, draft: Draft<'_>) -> &[u8] {
         #[cfg(feature = "keyed")]
-        if let Some(Open { session, counter }) = self.open {
+        if let Some(OpenSession { session, counter }) = self.open {
             return draft.seal_by(&session, counter);
         }
         draft.seal()
@@ -62,7 +62,7 @@ impl Stamp {
 }
 
 impl Guard {
-    /// Admits everybody.
+    /// Admits all frames without a seal.
     pub(super) const fn new() -> Self {
         Self {
             #[cfg(feature = "keyed")]
@@ -70,53 +70,54 @@ impl Guard {
         }
     }
 
-    /// Admits who has the key.
+    /// Admits frames that are sealed with the key.
     #[cfg(feature = "keyed")]
     pub(super) const fn keyed(key: Key, nonce: u64) -> Self {
         Self { lock: Some(Lock { key, nonce, count: 0, current: None, next: None }) }
     }
 
-    /// Whether a request may be looked at, and what its reply is sealed with. A request to open a session needs no seal.
+    /// Checks the seal of a request and returns the seal of its reply. A request to open a session needs no
+    /// seal.
     #[cfg(feature = "keyed")]
-    pub(super) fn admit(&mut self, frame: &Frame<'_>, opens: bool) -> Result<Stamp, Fault> {
+    pub(super) fn admit(&mut self, frame: &Frame<'_>, opens: bool) -> Result<ReplySeal, Fault> {
         let Some(lock) = &mut self.lock else {
-            return if frame.is_sealed() { Err(Fault::Keyless) } else { Ok(Stamp::NONE) };
+            return if frame.is_sealed() { Err(Fault::Keyless) } else { Ok(ReplySeal::NONE) };
         };
         if opens {
-            return Ok(Stamp::NONE); // a seal makes no difference: it is answered with one of the new session
+            return Ok(ReplySeal::NONE); // the reply is sealed by the new session
         }
         if !frame.is_sealed() {
             return Err(Fault::Locked);
         }
         for open in [lock.current, lock.next].into_iter().flatten() {
-            // A counter that has come before is not looked at a second time.
+            // A used counter is refused.
             if let Some(counter) = frame.sealed_by(&open.session).filter(|counter| *counter > open.counter) {
-                let open = Open { counter, ..open };
+                let open = OpenSession { counter, ..open };
                 if lock.next.is_some_and(|next| next.session == open.session) {
                     lock.next = None;
                 }
                 lock.current = Some(open);
-                return Ok(Stamp { open: Some(open) });
+                return Ok(ReplySeal { open: Some(open) });
             }
         }
         Err(Fault::Session)
     }
 
-    /// The same where there are no keys.
+    /// Refuses sealed requests.
     #[cfg(not(feature = "keyed"))]
     #[expect(clippy::unused_self, reason = "there are no keys")]
-    pub(super) fn admit(&mut self, frame: &Frame<'_>, _: bool) -> Result<Stamp, Fault> {
-        if frame.is_sealed() { Err(Fault::Keyless) } else { Ok(Stamp::NONE) }
+    pub(super) fn admit(&mut self, frame: &Frame<'_>, _: bool) -> Result<ReplySeal, Fault> {
+        if frame.is_sealed() { Err(Fault::Keyless) } else { Ok(ReplySeal::NONE) }
     }
 
     /// Opens a session.
     #[cfg(feature = "keyed")]
-    pub(super) fn open(&mut self, host: u64) -> Result<(Reply, Stamp), Fault> {
+    pub(super) fn open(&mut self, host: u64) -> Result<(Reply, ReplySeal), Fault> {
         let lock = self.lock.as_mut().ok_or(Fault::Keyless)?;
         let Lock { key, nonce, .. } = *lock;
-        lock.count = lock.count.checked_add(1).ok_or(Fault::Limited)?; // no two sessions of a start have the same number
-        let open = Open { session: Session::new(&key, host, nonce, lock.count), counter: 0 };
+        lock.count = lock.count.checked_add(1).ok_or(Fault::Limited)?; // numbers of sessions are unique
+        let open = OpenSession { session: Session::new(&key, host, nonce, lock.count), counter: 0 };
         lock.next = Some(open);
-        Ok((Reply::Opened { nonce, count: lock.count }, Stamp { open: Some(open) }))
+        Ok((Reply::Opened { nonce, count: lock.count }, ReplySeal { open: Some(open) }))
     }
 }

@@ -1,13 +1,15 @@
-//! What a device answers: the replies to questions, and the frames of all replies.
+//! Replies: to questions, and the frames of all replies.
 
-use super::guard::Stamp;
-use crate::receipt::Acknowledgement;
+use super::guard::ReplySeal;
+use crate::reply_cache::Acknowledgement;
 use fable_core::explain::{Explanation, Share};
 use fable_core::preference::{Comparison, ProbeOutcomes};
 use fable_core::{Action, DecisionId, Scalar, User, UserError, record};
-use fable_wire::{Draft, Fault, Hello, Kept, MAX_FRAME, Reply, Request, Statistics, VERSION, WireShare};
+use fable_wire::{
+    Draft, Fault, Hello, MAX_FRAME, Reply, Request, Statistics, StoreUsage, VERSION, WireShare,
+};
 
-/// The reply to a request that changes something; a decision's coins are the user's.
+/// Returns the reply to a request that changes something. The probes of a decision are read from the user.
 fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {
     match reply {
         Acknowledgement::Done { count } => Reply::Done { count },
@@ -15,14 +17,15 @@ fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {
         Acknowledgement::Decided { round, action, baseline } => {
             let mut probes = ProbeOutcomes::new();
             for probe in user.coins(user.id(round)) {
-                let _ = probes.push(probe); // one for each component at most
+                let _ = probes.push(probe); // at most one for each component
             }
             Reply::Decided { round, action, baseline, probes }
         }
     }
 }
 
-/// What is left to do once the request's bytes are no longer needed: replies with a payload are written in their place.
+/// The rest of the work after a request was read. Replies with a payload are written over the bytes of the
+/// request.
 pub(super) enum Answer {
     Reply(Reply),
     Acknowledged(Acknowledgement),
@@ -34,7 +37,11 @@ pub(super) enum Answer {
 }
 
 #[inline(never)]
-pub(super) fn statistics<T: Scalar>(user: &User<'_, T>, [answered, refused]: [u32; 2], kept: Kept) -> Reply {
+pub(super) fn statistics<T: Scalar>(
+    user: &User<'_, T>,
+    [answered, refused]: [u32; 2],
+    store: StoreUsage,
+) -> Reply {
     Reply::Statistics(Statistics {
         rounds: user.state().rounds(),
         observations: user.state().observations(),
@@ -42,39 +49,39 @@ pub(super) fn statistics<T: Scalar>(user: &User<'_, T>, [answered, refused]: [u3
         promotions: short(user.profile().len()),
         answered,
         refused,
-        kept,
+        store,
     })
 }
 
-/// The frame of an answer that needs nothing from storage.
+/// Writes the frame of a reply that needs nothing from the store.
 #[inline(never)]
 pub(super) fn write<T: Scalar>(
     user: &mut User<'_, T>,
     buffer: &mut [u8; MAX_FRAME],
-    (sequence, stamp): (u32, Stamp),
+    (sequence, reply_seal): (u32, ReplySeal),
     answer: Answer,
 ) -> Result<usize, Fault> {
     let draft = match answer {
         Answer::Reply(reply) => Draft::reply(buffer, sequence, &reply),
         Answer::Acknowledged(reply) => Draft::reply(buffer, sequence, &acknowledge(reply, user)),
         Answer::Explanation { id, other, first } if cfg!(feature = "explain") => {
-            return write_explanation(user, buffer, (sequence, stamp), (id, other), first);
+            return write_explanation(user, buffer, (sequence, reply_seal), (id, other), first);
         }
-        // Hello; the others are written elsewhere.
+        // Hello. Other replies are written elsewhere.
         _ => {
             let mut draft = Draft::reply(buffer, sequence, &Reply::Hello(hello(user)));
             draft.push(user.policy().catalog().definition().name.as_bytes());
             draft
         }
     };
-    Ok(seal(draft, 0, stamp))
+    Ok(seal(draft, 0, reply_seal))
 }
 
 #[inline(never)]
 fn write_explanation<T: Scalar>(
     user: &mut User<'_, T>,
     buffer: &mut [u8; MAX_FRAME],
-    (sequence, stamp): (u32, Stamp),
+    (sequence, reply_seal): (u32, ReplySeal),
     (id, other): (DecisionId, Option<Action>),
     first: u16,
 ) -> Result<usize, Fault> {
@@ -85,16 +92,17 @@ fn write_explanation<T: Scalar>(
         place += 1;
         place <= first || draft.push_share(&WireShare::new(share))
     });
-    Ok(seal(draft, 0, stamp))
+    Ok(seal(draft, 0, reply_seal))
 }
 
-/// Hands out the shares one after the other until one is not taken. They are computed in one place only.
+/// Passes the shares to `take` one after the other, until it returns false. This is the only place that
+/// computes shares.
 #[inline(never)]
 fn each_share<T: Scalar>(explanation: &Explanation<'_, T>, take: &mut dyn FnMut(&Share) -> bool) {
     let _ = explanation.shares().all(|share| take(&share));
 }
 
-/// The answer to a request that changes nothing.
+/// Answers a request that changes nothing.
 #[inline(never)]
 pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> Result<Answer, Fault> {
     let catalog = user.policy().catalog();
@@ -140,11 +148,11 @@ pub(super) fn question<T: Scalar>(user: &mut User<'_, T>, request: &Request) -> 
     Ok(Answer::Reply(Reply::Assessment(user.assess(&comparison)?)))
 }
 
-/// The length of the frame with `count` bytes of payload that were written into its room.
+/// Finishes a frame after `count` bytes were written to its payload. Returns the length of the frame.
 #[inline(never)]
-pub(super) fn seal(mut draft: Draft<'_>, count: usize, stamp: Stamp) -> usize {
+pub(super) fn seal(mut draft: Draft<'_>, count: usize, reply_seal: ReplySeal) -> usize {
     draft.extend(count);
-    stamp.seal(draft).len()
+    reply_seal.seal(draft).len()
 }
 
 fn hello<T: Scalar>(user: &User<'_, T>) -> Hello {

@@ -1,6 +1,7 @@
-//! What a device is asked: frames, and the commands that requests to change something become.
+//! Requests: frames, and the commands of requests that change something.
 
-use super::guard::{Guard, Stamp};
+use super::guard::{Guard, ReplySeal};
+use crate::reply_cache::Scope;
 use fable_core::catalog::ContrastSet;
 use fable_core::journal::{Command, Event, Observation};
 use fable_core::{Action, Context, DecisionId, Feasible, Scalar, User, UserError};
@@ -9,11 +10,11 @@ use fable_wire::{
     read_statement,
 };
 
-/// What stood before a delimiter.
+/// The content of a received frame.
 pub(super) enum Received<'b> {
     Nothing,
-    Refused { sequence: u32, stamp: Stamp, fault: Fault },
-    Request { sequence: u32, stamp: Stamp, ticket: u32, request: Request, payload: &'b [u8] },
+    Refused { sequence: u32, seal: ReplySeal, fault: Fault },
+    Request { sequence: u32, seal: ReplySeal, request_id: u32, request: Request, payload: &'b [u8] },
 }
 
 #[inline(never)]
@@ -23,7 +24,7 @@ pub(super) fn receive<'b>(
     oversized: bool,
     guard: &mut Guard,
 ) -> Received<'b> {
-    let refused = |fault| Received::Refused { sequence: 0, stamp: Stamp::NONE, fault };
+    let refused = |fault| Received::Refused { sequence: 0, seal: ReplySeal::NONE, fault };
     if oversized {
         return refused(Fault::Oversized);
     }
@@ -32,20 +33,20 @@ pub(super) fn receive<'b>(
         Ok(frame) => frame,
         Err(fault) => return refused(fault),
     };
-    let Frame { sequence, request_id: ticket, .. } = frame;
+    let Frame { sequence, request_id, .. } = frame;
     let request = frame.request();
     match guard
         .admit(&frame, request.as_ref().is_ok_and(|(request, _)| matches!(request, Request::Open { .. })))
     {
-        Err(fault) => Received::Refused { sequence, stamp: Stamp::NONE, fault },
-        Ok(stamp) => match request {
-            Ok((request, payload)) => Received::Request { sequence, stamp, ticket, request, payload },
-            Err(fault) => Received::Refused { sequence, stamp, fault },
+        Err(fault) => Received::Refused { sequence, seal: ReplySeal::NONE, fault },
+        Ok(seal) => match request {
+            Ok((request, payload)) => Received::Request { sequence, seal, request_id, request, payload },
+            Err(fault) => Received::Refused { sequence, seal, fault },
         },
     }
 }
 
-/// Whether a request is a command, other than to decide.
+/// Returns true for the requests that are commands, except decide.
 pub(super) const fn changes(request: &Request) -> bool {
     matches!(
         request,
@@ -60,26 +61,35 @@ pub(super) const fn changes(request: &Request) -> bool {
     )
 }
 
-/// Whether a request writes to storage.
+/// Returns true for the requests that write to the store.
 pub(super) const fn writes(request: &Request) -> bool {
     use Request::{Commit, CommitPrior, Decide, Stage};
     changes(request) || matches!(request, Decide { .. } | Stage { .. } | Commit { .. } | CommitPrior { .. })
 }
 
-/// Whether a request erases at once, whatever else it does.
+/// Returns true for the requests that erase at once.
 pub(super) const fn erases(request: &Request) -> bool {
     matches!(request, Request::Forget | Request::Stage { offset: 0 } | Request::CommitPrior { length: 0 })
 }
 
-/// Whether a request is a reward.
+/// Returns the events of a request that are stored with its id.
+pub(super) const fn scope(request: &Request) -> Scope {
+    match request {
+        Request::Decide { .. } => Scope::Decision,
+        Request::Promote { .. } | Request::Expire { .. } => Scope::Every,
+        _ => Scope::First,
+    }
+}
+
+/// Returns true for rewards.
 pub(super) const fn learns(request: &Request) -> bool {
     matches!(request, Request::Feedback { .. } | Request::Observe { .. })
 }
 
-/// Default scores of the caller's own that a request can have.
+/// Maximum number of default scores of a request.
 pub(super) const SCORES: usize = if cfg!(feature = "defaults") { MAX_DEFAULTS } else { 0 };
 
-/// What a request to decide asks for.
+/// Reads context and feasible set of a request to decide.
 #[inline(never)]
 pub(super) fn read_terms<T: Scalar>(
     user: &User<'_, T>,
@@ -88,7 +98,7 @@ pub(super) fn read_terms<T: Scalar>(
     defaults: &mut Defaults<SCORES>,
 ) -> Result<(Context, Feasible), Fault> {
     let catalog = user.policy().catalog();
-    // A set of so many actions has fewer words than that.
+    // The words of a feasible set are shorter than the scores.
     if SCORES == 0 && catalog.actions() > 1 && payload.len() >= 4 * catalog.actions() {
         return Err(UserError::Unsupported.into());
     }
@@ -96,9 +106,9 @@ pub(super) fn read_terms<T: Scalar>(
     Ok((context.context(catalog)?, read_feasible(catalog, user.state(), set)?))
 }
 
-/// Puts the command of another request into its place.
+/// Writes the command of another request to its place.
 ///
-/// A command is large, so it is written where it stays, and what makes one has a stack frame of its own.
+/// A command is large. This function writes it in place and has a stack frame of its own.
 #[inline(never)]
 pub(super) fn read_command<'c, T: Scalar>(
     user: &User<'_, T>,
@@ -109,16 +119,16 @@ pub(super) fn read_command<'c, T: Scalar>(
 ) -> Result<(), Fault> {
     let catalog = user.policy().catalog();
     *command = match request {
-        // Refused here, so that nothing of it is in the image.
+        // Refused here, so that the image has no code for it.
         Request::Onboard { .. } if !cfg!(feature = "onboard") => return Err(UserError::Unsupported.into()),
         Request::Observe { .. } if !cfg!(feature = "observe") => return Err(UserError::Unsupported.into()),
         Request::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(UserError::Unsupported.into()),
         Request::Onboard { response, precision } => {
             Command::event(Event::Onboarding(read_statement(catalog, *response, *precision, payload)?))
         }
-        Request::Feedback { incarnation, round, reward, weight, time: now } => {
+        Request::Feedback { incarnation, round, reward, weight, time } => {
             let id = DecisionId { incarnation: *incarnation, ..user.id(*round) };
-            Command::feedback(id, *reward).weighted(*weight).at(*now)
+            Command::feedback(id, *reward).weighted(*weight).at(*time)
         }
         Request::Observe { context, action, reward, weight } => {
             let context = place.insert(context.context(catalog)?);
@@ -131,8 +141,8 @@ pub(super) fn read_command<'c, T: Scalar>(
                 (Observation { context, action, baseline, reward, weight }, ContrastSet::from_words(*probed));
             Command::unlearn(observation, *imputed, *kept, probed)
         }
-        Request::Promote { time: at } => Command::promote(*at),
-        Request::Expire { time: now } => Command::expire(*now),
+        Request::Promote { time } => Command::promote(*time),
+        Request::Expire { time } => Command::expire(*time),
         Request::UserRule { code, stands } => {
             Command::event(Event::UserRule { code: *code, stands: *stands })
         }

@@ -15,7 +15,7 @@ use fable_embedded::{Device, Server};
 type Flash = Mock<4, 1024>;
 
 /// Promotes on thin evidence, and what is not rewarded in time expires.
-fn policy() -> Policy<'static, f32> {
+pub fn policy() -> Policy<'static, f32> {
     let settings = Settings {
         seed: 7,
         alpha: 0.5,
@@ -79,7 +79,7 @@ impl<'p> Board<'p> {
     }
 }
 
-fn context() -> Context {
+pub fn context() -> Context {
     Context::new(&TINY, None, &[0.5]).unwrap()
 }
 
@@ -109,7 +109,7 @@ fn lived<'p>(policy: &'p Policy<'static, f32>, events: u32, strict: bool) -> Boa
 }
 
 /// Every request that changes something, with its payload, and whether all of the state is compared.
-fn requests() -> Vec<(Request, Vec<u8>, bool)> {
+pub fn requests() -> Vec<(Request, Vec<u8>, bool)> {
     let place = WireContext::new(&context());
     let some = Feasible::all(&TINY).forbid(&TINY, &[("a", "1")]).unwrap();
     let never = UserRule::Never { component: 0, value: 1, when: When::Always }.code();

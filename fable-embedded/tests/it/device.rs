@@ -9,7 +9,7 @@ use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, DecisionId, Feasible, Policy, Request, Settings, Statement, User};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, block_on};
 use fable_embedded::mock::Mock;
-use fable_embedded::{Device, Keep};
+use fable_embedded::{Device, UserStore};
 
 type Flash = Mock<4, 1024>;
 
@@ -81,7 +81,7 @@ impl Terms {
     }
 
     /// The verb of a device; the number is what it returns.
-    fn perform<K: Keep>(&self, device: &mut Device<'_, f32, K>, verb: &Verb) -> Result<u32, K::Error> {
+    fn perform<K: UserStore>(&self, device: &mut Device<'_, f32, K>, verb: &Verb) -> Result<u32, K::Error> {
         match verb {
             Verb::Decide(time) => Ok(device.decide(&self.request(*time))?.action.0.into()),
             Verb::Feedback(back) => device.feedback(waiting(device.user(), *back), 0.25).map(|()| 0),

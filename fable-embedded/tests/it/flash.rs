@@ -11,7 +11,7 @@ use fable_core::record::{HEADER_LEN, MAX_EVENT_LEN, RecordError, checksum, decod
 use fable_core::{Action, Context, Learner, Policy, Settings, User, UserError, Workspace, user_hash};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, block_on};
 use fable_embedded::mock::{Mock, MockError};
-use fable_embedded::{AsyncKeep, Device, Keep};
+use fable_embedded::{AsyncUserStore, Device, UserStore};
 
 type Flash = Mock<4, 1024>;
 

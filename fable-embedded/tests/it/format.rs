@@ -14,7 +14,8 @@ mod listed {
         Blocking, FlashError, FlashStore, Layout, LayoutError, Restored, Seed, StartError, Statistics,
     };
     use fable_embedded::mock::{Mock, MockError};
-    use fable_embedded::{Device, Receipts, Server, Volatile};
+    use fable_embedded::store::RamError;
+    use fable_embedded::{Device, RamStore, ReplyCache, Server};
 
     const fn has<T: Format>() {}
 
@@ -27,7 +28,7 @@ mod listed {
         has::<Restored>();
         has::<Seed>();
         #[cfg(feature = "migrate")]
-        has::<fable_embedded::flash::Before<'_, f32, [f32; 4], 8>>();
+        has::<fable_embedded::flash::PreviousFirmware<'_, f32, [f32; 4], 8>>();
         has::<StartError>();
         has::<Statistics>();
         has::<Layout>();
@@ -35,10 +36,11 @@ mod listed {
         has::<Blocking<Mock<4, 1024>>>();
         has::<Mock<4, 1024>>();
         has::<MockError>();
-        has::<Receipts>();
-        has::<Volatile<64>>();
-        has::<Device<'_, f32, Volatile>>();
-        has::<Server<'_, f32, Volatile>>();
+        has::<ReplyCache>();
+        has::<RamError>();
+        has::<RamStore<64>>();
+        has::<Device<'_, f32, RamStore>>();
+        has::<Server<'_, f32, RamStore>>();
     };
 }
 

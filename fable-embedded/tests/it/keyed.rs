@@ -2,11 +2,11 @@
 
 use crate::wire::{bytes, framed, nowhere, policy, replies, scratch, started};
 use fable_embedded::wire::{Draft, Fault, Frame, Key, MAX_FRAME, Reply, Request, Session, WireContext};
-use fable_embedded::{Device, Server, Volatile};
+use fable_embedded::{Device, RamStore, Server};
 
 const KEY: Key = Key::new(*b"what both have..");
 
-type Keyed<'s> = Server<'s, f32, Volatile>;
+type Keyed<'s> = Server<'s, f32, RamStore>;
 
 fn decide() -> Request {
     Request::Decide { context: WireContext::new(&nowhere()), time: 0 }
@@ -51,8 +51,8 @@ fn open(server: &mut Keyed<'_>, key: &Key, host: u64) -> Session {
 /// Runs a test with a device that has the key; the number is its nonce.
 fn with(nonce: u64, test: impl FnOnce(&mut Keyed<'_>)) {
     let policy = policy();
-    let (mut learner, mut workspace, mut keep) = (started(&policy), scratch(), Volatile::EMPTY);
-    let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut keep);
+    let (mut learner, mut workspace, mut store) = (started(&policy), scratch(), RamStore::EMPTY);
+    let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
     test(&mut Server::keyed(device, KEY, nonce));
 }
 
@@ -213,10 +213,10 @@ fn what_was_sent_before_is_refused() {
 #[test]
 fn a_request_comes_again_in_another_session() {
     let policy = policy();
-    let (mut learner, mut workspace, mut keep) = (started(&policy), scratch(), Volatile::<0>::EMPTY);
+    let (mut learner, mut workspace, mut store) = (started(&policy), scratch(), RamStore::<0>::EMPTY);
     let mut sent = vec![];
     for nonce in 1..4 {
-        let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut keep);
+        let device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut store);
         let mut server = Server::keyed(device, KEY, nonce);
         let session = open(&mut server, &KEY, 5);
         sent.push(answer(&session, &push(&mut server, &sealed(&session, 1, 77, &decide()))).1);

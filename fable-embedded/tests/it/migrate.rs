@@ -10,9 +10,11 @@ use fable_core::migrate::Migration;
 use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{RecordError, encode_prior, prior::prior_len, snapshot::max_len};
 use fable_core::{Action, Context, Feasible, Policy, Request, Settings, Workspace};
-use fable_embedded::flash::{Before, FlashError, FlashStore, Layout, LayoutError, StartError, block_on};
+use fable_embedded::flash::{
+    FlashError, FlashStore, Layout, LayoutError, PreviousFirmware, StartError, block_on,
+};
 use fable_embedded::mock::Mock;
-use fable_embedded::{AsyncKeep, Device};
+use fable_embedded::{AsyncUserStore, Device};
 
 fn long() -> bool {
     std::env::var_os("FABLE_LONG").is_some()
@@ -180,7 +182,7 @@ fn firmware_that_begins_with_start_takes_its_user_along() {
         let mut numbers = [0x5eed, USER].into_iter();
         let (settings, draw) = (Settings::default(), || numbers.next());
         let started = if from {
-            let before = Before { catalog: &TINY, settings, renames: RENAMES, learner: &mut then };
+            let before = PreviousFirmware { catalog: &TINY, settings, renames: RENAMES, learner: &mut then };
             block_on(store.start_from(before, catalog, settings, &mut learner, &mut workspace, draw))
         } else {
             block_on(store.start(catalog, settings, &mut learner, &mut workspace, draw))
@@ -316,7 +318,7 @@ fn a_prior_of_the_old_catalog_does_not_go_along() {
     let record = encode_prior(&informed).unwrap();
     for began in [false, true] {
         let (mut store, mut learner, mut workspace) =
-            (FlashStore::<_, true>::over(Flash::new(24), layout), vacant(&base), scratch(&base));
+            (FlashStore::<_, true>::from_flash(Flash::new(24), layout), vacant(&base), scratch(&base));
         block_on(store.format(&base, USER, 4)).unwrap();
         block_on(store.restore(&base, &mut learner, &mut workspace)).unwrap();
         block_on(store.stage_write(0, &record)).unwrap();
@@ -332,7 +334,7 @@ fn a_prior_of_the_old_catalog_does_not_go_along() {
             flash.cut_after(at);
             for powered in [false, true] {
                 let (mut store, mut learner, mut before) =
-                    (FlashStore::<_, true>::over(flash, layout), vacant(&new), vacant(old));
+                    (FlashStore::<_, true>::from_flash(flash, layout), vacant(&new), vacant(old));
                 let restored = block_on(store.restore(&new, &mut learner, &mut scratch(&new)));
                 let started = match restored {
                     Err(FlashError::Record(RecordError::Catalog)) => {
@@ -347,7 +349,7 @@ fn a_prior_of_the_old_catalog_does_not_go_along() {
                     // The new policy's own prior, now and after forgetting.
                     assert_eq!(block_on(store.prior(&new)).unwrap(), None);
                     assert_eq!(block_on(store.next_prior(&new)).unwrap(), None);
-                    assert!(!AsyncKeep::outdated(&store));
+                    assert!(!AsyncUserStore::outdated(&store));
                     assert_eq!(learner.state().user(), USER);
                 }
                 flash = store.into_flash();

@@ -10,7 +10,7 @@ use fable_core::record::{RecordError, checksum, decode_prior, encode_prior};
 use fable_core::{Action, Feasible, HostUser, Policy, Request, Settings};
 use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
 use fable_embedded::mock::Mock;
-use fable_embedded::{AsyncKeep, Device};
+use fable_embedded::{AsyncUserStore, Device};
 
 type Store<const W: usize, const P: usize> = FlashStore<Mock<W, P>, true>;
 
@@ -58,7 +58,7 @@ struct Board<const W: usize, const P: usize> {
 impl<const W: usize, const P: usize> Board<W, P> {
     fn new(catalog: &'static Catalog<'static>, flash: Mock<W, P>) -> Self {
         let base = policy(catalog, 0);
-        let mut store = Store::over(flash, layout::<W, P>(catalog));
+        let mut store = Store::from_flash(flash, layout::<W, P>(catalog));
         block_on(store.format(&base, USER, 4)).unwrap();
         Self::start(catalog, store.into_flash()).map_err(|(error, _)| error).unwrap()
     }
@@ -70,7 +70,7 @@ impl<const W: usize, const P: usize> Board<W, P> {
         flash: Mock<W, P>,
     ) -> Result<Self, (FlashError, Mock<W, P>)> {
         let base = policy(catalog, 0);
-        let store = Store::over(flash, layout::<W, P>(catalog));
+        let store = Store::from_flash(flash, layout::<W, P>(catalog));
         let mut board =
             Self { catalog, store, policy: base, learner: vacant(&base), workspace: scratch(&base) };
         match board.restore() {
@@ -353,7 +353,7 @@ fn without_a_place_there_is_none() {
     );
     assert_eq!(block_on(store.commit_prior(&base, 0)), Err(FlashError::NoPrior));
     assert_eq!(block_on(store.read_prior(true, 0, &mut [0; 9])), Ok(0));
-    let mut store = Store::over(store.into_flash(), with);
+    let mut store = Store::from_flash(store.into_flash(), with);
     let restored = block_on(store.restore(&base, &mut learner, &mut workspace));
     assert_eq!(restored, Err(FlashError::Layout));
 }
@@ -430,7 +430,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
         // From a restart on where nothing has to be adopted, with the store as it is where something has.
         let mut board = Board {
             catalog: &TINY,
-            store: Store::over(flash.clone(), layout::<W, P>(&TINY)),
+            store: Store::from_flash(flash.clone(), layout::<W, P>(&TINY)),
             ..board_like()
         };
         let begun = block_on(board.store.prior(&board.policy)).unwrap();
@@ -495,7 +495,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
 
 fn board_like<const W: usize, const P: usize>() -> Board<W, P> {
     let base = policy(&TINY, 0);
-    let store = Store::over(flash(&TINY), layout::<W, P>(&TINY));
+    let store = Store::from_flash(flash(&TINY), layout::<W, P>(&TINY));
     Board { catalog: &TINY, store, policy: base, learner: vacant(&base), workspace: scratch(&base) }
 }
 

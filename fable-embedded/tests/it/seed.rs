@@ -3,18 +3,18 @@
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_embedded::flash::{Blocking, FlashError, Seed, block_on};
 use fable_embedded::flash::{
-    read_seed, read_seed_async, settle_seed, settle_seed_async, write_seed, write_seed_async,
+    confirm_seed, confirm_seed_async, read_seed, read_seed_async, write_seed, write_seed_async,
 };
 use fable_embedded::mock::Mock;
 
 const SEEDS: [u64; 4] = [1, u64::MAX, 0x0123_4567_89ab_cdef, 0xffff_ffff_0000_0000];
 
 const fn begun(number: u64) -> Seed {
-    Seed { number, settled: false }
+    Seed { number, confirmed: false }
 }
 
-const fn settled(number: u64) -> Seed {
-    Seed { number, settled: true }
+const fn confirmed(number: u64) -> Seed {
+    Seed { number, confirmed: true }
 }
 
 /// With words of every size, in both forms, which leave the same bytes; a page is written anew as often as one likes.
@@ -22,17 +22,17 @@ fn keeps<const WORD: usize>() {
     let (mut plain, mut waiting) =
         (Blocking(Mock::<WORD, 1024>::new(2).strict()), Mock::<WORD, 1024>::new(2).strict());
     assert_eq!(read_seed(&mut plain, 1024), Ok(None));
-    assert_eq!(settle_seed(&mut plain, 1024), Err(FlashError::Closed));
+    assert_eq!(confirm_seed(&mut plain, 1024), Err(FlashError::Closed));
     for seed in SEEDS {
         write_seed(&mut plain, 1024, seed).unwrap();
         block_on(write_seed_async(&mut waiting, 1024, seed)).unwrap();
         assert_eq!(read_seed(&mut plain, 1024), Ok(Some(begun(seed))));
         assert_eq!(block_on(read_seed_async(&mut waiting, 1024)), Ok(Some(begun(seed))));
         for _ in 0..2 {
-            settle_seed(&mut plain, 1024).unwrap();
-            block_on(settle_seed_async(&mut waiting, 1024)).unwrap();
-            assert_eq!(read_seed(&mut plain, 1024), Ok(Some(settled(seed))));
-            assert_eq!(block_on(read_seed_async(&mut waiting, 1024)), Ok(Some(settled(seed))));
+            confirm_seed(&mut plain, 1024).unwrap();
+            block_on(confirm_seed_async(&mut waiting, 1024)).unwrap();
+            assert_eq!(read_seed(&mut plain, 1024), Ok(Some(confirmed(seed))));
+            assert_eq!(block_on(read_seed_async(&mut waiting, 1024)), Ok(Some(confirmed(seed))));
         }
         assert_eq!(plain.0.bytes(), waiting.bytes());
         assert!(plain.0.bytes()[..1024].iter().all(|byte| *byte == 0xff), "the page before is not touched");
@@ -89,14 +89,14 @@ fn a_power_cut_in_settling_leaves_the_seed() {
         flash.0.seed(garbage);
         for cut in 0..8 {
             flash.0.cut_after((cut * 11 + garbage) % 32);
-            let done = settle_seed(&mut flash, 0);
+            let done = confirm_seed(&mut flash, 0);
             flash.0.power_on();
             let kept = read_seed(&mut flash, 0).unwrap();
             assert_eq!(kept.map(|seed| seed.number), Some(SEEDS[2]));
-            assert!(done.is_err() || kept == Some(settled(SEEDS[2])));
+            assert!(done.is_err() || kept == Some(confirmed(SEEDS[2])));
         }
-        settle_seed(&mut flash, 0).unwrap();
-        assert_eq!(read_seed(&mut flash, 0), Ok(Some(settled(SEEDS[2]))));
+        confirm_seed(&mut flash, 0).unwrap();
+        assert_eq!(read_seed(&mut flash, 0), Ok(Some(confirmed(SEEDS[2]))));
     }
 }
 
@@ -105,14 +105,14 @@ fn a_power_cut_in_settling_leaves_the_seed() {
 fn a_damaged_seed_is_none() {
     let mut flash = Blocking(Mock::<1, 1024>::new(1));
     write_seed(&mut flash, 0, SEEDS[2]).unwrap();
-    settle_seed(&mut flash, 0).unwrap();
+    confirm_seed(&mut flash, 0).unwrap();
     for bit in 0..512 {
         let left = if bit < 256 { None } else { Some(begun(SEEDS[2])) };
         flash.0.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
         assert_eq!(read_seed(&mut flash, 0), Ok(left), "bit {bit}");
         flash.0.bytes_mut()[bit / 8] ^= 1 << (bit % 8);
     }
-    assert_eq!(read_seed(&mut flash, 0), Ok(Some(settled(SEEDS[2]))));
+    assert_eq!(read_seed(&mut flash, 0), Ok(Some(confirmed(SEEDS[2]))));
 }
 
 #[test]
@@ -126,11 +126,11 @@ fn a_flash_that_fails_is_reported() {
     // No place for a mark is left.
     write_seed(&mut flash, 0, 1).unwrap();
     block_on(flash.0.write(32, &[0; 1024 - 32])).unwrap();
-    assert!(matches!(settle_seed(&mut flash, 0), Err(FlashError::Driver(_))));
+    assert!(matches!(confirm_seed(&mut flash, 0), Err(FlashError::Driver(_))));
 }
 
 #[test]
 fn a_seed_is_not_in_a_log() {
-    let text = format!("{:?} {:#?}", settled(SEEDS[2]), begun(SEEDS[2]));
+    let text = format!("{:?} {:#?}", confirmed(SEEDS[2]), begun(SEEDS[2]));
     assert!(!text.contains(&SEEDS[2].to_string()) && !text.contains("0x"), "{text}");
 }

@@ -10,9 +10,9 @@ use fable_core::settings::{Deadline, Expiry};
 use fable_core::{Action, Context, Feasible, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
 use fable_embedded::flash::block_on;
 use fable_embedded::wire::{
-    Draft, Fault, Kept, MAX_FRAME, Reply, Request, StorageFault, VERSION, WireContext, write_entry,
+    Draft, Fault, MAX_FRAME, Reply, Request, StorageFault, StoreUsage, VERSION, WireContext, write_entry,
 };
-use fable_embedded::{AsyncKeep, Device, Keep, Receipts, Server, Volatile};
+use fable_embedded::{AsyncUserStore, Device, RamStore, ReplyCache, Server, UserStore};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
@@ -45,8 +45,8 @@ fn sealed(body: &[u8]) -> Vec<u8> {
 fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     send!(server, framed(1, &decide(), &[]));
     let before = bytes(server.device().user().snapshot());
 
@@ -103,8 +103,8 @@ fn whatever_is_no_frame_is_refused_and_the_next_frame_works() {
 fn a_reply_is_not_answered() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let mut buffer = [0; MAX_FRAME];
     let reply = Draft::reply(&mut buffer, 1, &Reply::Fault(Fault::Malformed)).seal().to_vec();
     assert!(send!(server, reply).is_empty());
@@ -115,8 +115,8 @@ fn a_reply_is_not_answered() {
 fn a_request_that_comes_again_is_answered_again_and_not_executed() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let frame = framed(5, &decide(), &[]);
     let first = send!(server, frame);
     assert!(matches!(first[0].1, Reply::Decided { round: 1, .. }));
@@ -144,16 +144,16 @@ fn every_event_is_kept_before_it_is_applied() {
     let mut memory = Memory::new(&learner, 100);
     let mut server = server!(policy, learner, workspace, memory);
     send!(server, framed(1, &decide(), &[]));
-    assert_eq!(server.device().keep().calls, ["append", "append"]); // permissions and decision
+    assert_eq!(server.device().store().calls, ["append", "append"]); // permissions and decision
     send!(server, framed(2, &decide(), &[]));
-    assert_eq!(server.device().keep().calls.len(), 3); // the permissions are the same
+    assert_eq!(server.device().store().calls.len(), 3); // the permissions are the same
     send!(server, framed(3, &feedback(9), &[])); // not even proposed
     let excessive = Request::Feedback { incarnation: 0, round: 1, reward: 2.0, weight: 1.0, time: 0 };
     send!(server, framed(3, &excessive, &[])); // refused by the check
-    assert_eq!(server.device().keep().calls.len(), 3);
+    assert_eq!(server.device().store().calls.len(), 3);
     send!(server, framed(4, &Request::Forget, &[]));
-    assert_eq!(server.device().keep().calls[3..], ["append", "forget"]);
-    assert!(server.device().keep().journal.is_empty());
+    assert_eq!(server.device().store().calls[3..], ["append", "forget"]);
+    assert!(server.device().store().journal.is_empty());
 }
 
 /// Room is made when there is none, with the user as it was before the event, and the event comes after it.
@@ -167,8 +167,8 @@ fn a_full_journal_becomes_a_snapshot_first() {
     send!(server, framed(2, &decide(), &[]));
     let before = bytes(server.device().user().snapshot());
     assert!(matches!(send!(server, framed(3, &decide(), &[]))[0].1, Reply::Decided { round: 3, .. }));
-    let Memory { calls, snapshot, journal, .. } = server.device().keep();
-    assert_eq!((&calls[3..], journal.len()), (&["append", "make_room", "append"][..], 1));
+    let Memory { calls, snapshot, journal, .. } = server.device().store();
+    assert_eq!((&calls[3..], journal.len()), (&["append", "ensure_capacity", "append"][..], 1));
     assert_eq!(*snapshot, before);
 
     // Between the events of one command: the permissions are the last that fit.
@@ -176,8 +176,8 @@ fn a_full_journal_becomes_a_snapshot_first() {
     let mut memory = Memory::new(&learner, 1);
     let mut server = server!(policy, learner, workspace, memory);
     assert!(matches!(send!(server, framed(1, &decide(), &[]))[0].1, Reply::Decided { round: 1, .. }));
-    assert_eq!(server.device().keep().calls, ["append", "append", "make_room", "append"]);
-    assert_eq!((server.device().user().state().rounds(), server.device().keep().journal.len()), (1, 1));
+    assert_eq!(server.device().store().calls, ["append", "append", "ensure_capacity", "append"]);
+    assert_eq!((server.device().user().state().rounds(), server.device().store().journal.len()), (1, 1));
 }
 
 #[test]
@@ -206,14 +206,14 @@ fn what_cannot_be_kept_does_not_happen() {
             &[],
         ),
     ];
-    for fail in ["make_room", "append", "stage_write", "stage_commit"] {
+    for fail in ["ensure_capacity", "append", "stage_write", "stage_commit"] {
         for (request, payload) in &requests {
             let (mut learner, mut workspace) = (started(&policy), scratch());
             let (context, all) = (TAU2.context(None, []).unwrap(), Feasible::all(&TAU2));
             let mut user = learner.bind(&policy, &mut workspace).unwrap();
             user.decide(&fable_core::Request::new(&context, &all)).unwrap();
             user.observe(&context, Action(3), 0.25).unwrap();
-            let mut memory = Memory::new(&learner, if fail == "make_room" { 0 } else { 100 });
+            let mut memory = Memory::new(&learner, if fail == "ensure_capacity" { 0 } else { 100 });
             memory.fail = fail;
             let before = learner.clone();
             let mut server = server!(policy, learner, workspace, memory);
@@ -251,8 +251,8 @@ fn every_refusal_has_its_number() {
     let settings = Settings { expiry: Expiry::Nothing, deadline: Deadline::Time(10), ..Settings::default() };
     let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<16>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<16>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let mut sequence = 0;
     let mut refuse = |request: Request, payload: &[u8]| {
         sequence += 1;
@@ -354,8 +354,8 @@ fn every_refusal_has_its_number() {
 fn boards_without_storage_refuse_snapshots() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     for (request, payload) in [(Request::Stage { offset: 0 }, &[1][..]), (Request::Commit { length: 0 }, &[])]
     {
         let sent = send!(server, framed(1, &request, payload));
@@ -520,7 +520,7 @@ fn blocking_and_async_ports_carry_the_same_bytes() {
     let (blocking, asynchronous) = (run(false), run(true));
     assert_eq!(blocking, asynchronous);
     assert_eq!(replies(&blocking.1).len(), 180);
-    assert!(blocking.4.contains(&"make_room"));
+    assert!(blocking.4.contains(&"ensure_capacity"));
     let coins = |(_, reply, _): &(u32, Reply, Vec<u8>)| {
         if let Reply::Decided { probes, .. } = reply { probes.len() } else { 0 }
     };
@@ -629,11 +629,11 @@ fn a_host_follows_the_coins() {
 /// Storage that has to be waited for.
 struct Slow<'m>(&'m mut Memory);
 
-impl AsyncKeep for Slow<'_> {
+impl AsyncUserStore for Slow<'_> {
     type Error = Fault;
 
-    fn receipts(&mut self) -> &mut Receipts {
-        self.0.receipts()
+    fn replies(&mut self) -> Option<&mut ReplyCache> {
+        self.0.replies()
     }
 
     async fn append(&mut self, event: &Event) -> Result<bool, Fault> {
@@ -641,9 +641,9 @@ impl AsyncKeep for Slow<'_> {
         self.0.append(event)
     }
 
-    async fn make_room<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
+    async fn ensure_capacity<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
         pending_once().await;
-        self.0.make_room(user)
+        self.0.ensure_capacity(user)
     }
 
     async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
@@ -686,9 +686,9 @@ impl AsyncKeep for Slow<'_> {
         self.0.read_event(index, buffer)
     }
 
-    async fn statistics(&mut self) -> Result<Kept, Fault> {
+    async fn usage(&mut self) -> Result<StoreUsage, Fault> {
         pending_once().await;
-        self.0.statistics()
+        self.0.usage()
     }
 }
 
@@ -740,7 +740,7 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
     let policy = Policy::<f32>::new(&TAU2, settings).unwrap();
     let (mut learner, mut workspace) = (started(&policy), scratch());
     let mut memory = Memory::new(&learner, 16);
-    memory.fail = "make_room";
+    memory.fail = "ensure_capacity";
     let contrast = fable_core::preference::Comparison::declared(&TAU2, 0).unwrap();
     let rewards = [(contrast.prefer, 1.0), (contrast.over, -1.0)].into_iter().cycle();
     let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut memory);
@@ -748,7 +748,7 @@ fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
         device.observe(&contrast.context, action, reward).unwrap();
     }
     assert_eq!((device.user().state().observations(), device.user().profile().len()), (16, 0));
-    assert_eq!(device.keep().calls[15..], ["append", "append", "make_room"]); // the reward, and a promotion that was tried
+    assert_eq!(device.store().calls[15..], ["append", "append", "ensure_capacity"]); // the reward, and a promotion that was tried
     assert_eq!(device.observe(&contrast.context, contrast.prefer, 1.0), Err(StorageFault::Medium.into()));
     memory.fail = "";
     let mut device = Device::new(learner.bind(&policy, &mut workspace).unwrap(), &mut memory);
@@ -772,9 +772,9 @@ fn a_device_wants_a_learner_and_room_to_work() {
 fn a_server_fits_a_small_board() {
     // With what a key takes, 120 bytes.
     assert!(
-        size_of::<Server<'static, f32, Volatile<0>>>() <= 528,
+        size_of::<Server<'static, f32, RamStore<0>>>() <= 528,
         "{}",
-        size_of::<Server<'static, f32, Volatile<0>>>()
+        size_of::<Server<'static, f32, RamStore<0>>>()
     );
     assert!(
         size_of::<Request>() <= 120 && size_of::<Reply>() <= 120,
@@ -789,8 +789,8 @@ fn a_server_fits_a_small_board() {
 fn a_device_obeys_what_its_user_wishes() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Volatile::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store);
     let all = 0x3_ffff_u32.to_le_bytes();
     let never = |value| UserRule::Never { component: 1, value, when: When::Always }.code();
     let wish = |code, stands| Request::UserRule { code, stands };
@@ -838,8 +838,8 @@ fn a_device_obeys_what_its_user_wishes() {
 fn a_recommendation_keeps_nothing() {
     let policy = policy();
     let (mut learner, mut workspace) = (started(&policy), scratch());
-    let mut keep = Memory { fail: "append", ..Memory::new(&learner, 9) };
-    let mut server = server!(policy, learner, workspace, keep);
+    let mut store = Memory { fail: "append", ..Memory::new(&learner, 9) };
+    let mut server = server!(policy, learner, workspace, store);
     let before = bytes(server.device().user().snapshot());
     let ask = Request::Recommend { context: nowhere() };
     let all = Feasible::all(&TAU2);

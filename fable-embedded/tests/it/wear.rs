@@ -7,7 +7,7 @@ use fable_core::{Action, Context};
 use fable_embedded::flash::{FlashStore, block_on};
 use fable_embedded::mock::Mock;
 use fable_embedded::wire::{Fault, Reply, Request, WireContext};
-use fable_embedded::{Device, Server, Volatile};
+use fable_embedded::{Device, RamStore, Server};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 type Flash = Mock<4, 1024>;
@@ -146,8 +146,8 @@ fn may(request: &Request) -> bool {
 fn an_application_says_how_many_requests_it_takes() {
     let policy = wire::policy();
     let (mut learner, mut workspace) = (wire::started(&policy), wire::scratch());
-    let mut keep = Volatile::<0>::EMPTY;
-    let mut server = server!(policy, learner, workspace, keep).limit(may);
+    let mut store = RamStore::<0>::EMPTY;
+    let mut server = server!(policy, learner, workspace, store).limit(may);
     let decide = Request::Decide { context: WireContext::new(&wire::nowhere()), time: 0 };
     for turn in 1..=3 {
         let sent = send!(server, framed(turn, &decide, &[]));

@@ -5,8 +5,8 @@ use fable_core::catalog::TAU2;
 use fable_core::journal::Event;
 use fable_core::record::{MAX_EVENT_LEN, Snapshot, encode_event};
 use fable_core::{Context, Learner, Policy, Scalar, Settings, User, UserError, Workspace};
-use fable_embedded::wire::{Draft, Fault, Frame, Kept, MAX_FRAME, Reply, Request, StorageFault};
-use fable_embedded::{Keep, Receipts};
+use fable_embedded::wire::{Draft, Fault, Frame, MAX_FRAME, Reply, Request, StorageFault, StoreUsage};
+use fable_embedded::{ReplyCache, UserStore};
 
 pub const RING: usize = 8;
 pub type Tau2 = Learner<f32, [f32; TAU2.state_len()], RING>;
@@ -41,13 +41,13 @@ pub struct Memory {
     pub room: usize,
     pub fail: &'static str,
     pub calls: Vec<&'static str>,
-    pub receipts: Receipts,
+    pub replies: ReplyCache,
 }
 
 impl Default for Memory {
     fn default() -> Self {
         let (snapshot, journal, stage, calls) = (vec![], vec![], vec![], vec![]);
-        Self { snapshot, journal, stage, generation: 0, room: 0, fail: "", calls, receipts: Receipts::NONE }
+        Self { snapshot, journal, stage, generation: 0, room: 0, fail: "", calls, replies: ReplyCache::EMPTY }
     }
 }
 
@@ -62,11 +62,11 @@ impl Memory {
     }
 }
 
-impl Keep for Memory {
+impl UserStore for Memory {
     type Error = Fault;
 
-    fn receipts(&mut self) -> &mut Receipts {
-        &mut self.receipts
+    fn replies(&mut self) -> Option<&mut ReplyCache> {
+        Some(&mut self.replies)
     }
 
     fn append(&mut self, event: &Event) -> Result<bool, Fault> {
@@ -78,8 +78,8 @@ impl Keep for Memory {
         Ok(true)
     }
 
-    fn make_room<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
-        self.call("make_room")?;
+    fn ensure_capacity<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), Fault> {
+        self.call("ensure_capacity")?;
         self.snapshot = bytes(user.snapshot());
         self.journal.clear();
         self.generation += 1;
@@ -147,9 +147,9 @@ impl Keep for Memory {
         Ok(Some(event.len()))
     }
 
-    fn statistics(&mut self) -> Result<Kept, Fault> {
+    fn usage(&mut self) -> Result<StoreUsage, Fault> {
         self.call("statistics")?;
-        Ok(Kept {
+        Ok(StoreUsage {
             generation: self.generation,
             events: u32::try_from(self.journal.len()).unwrap(),
             free: 0,
@@ -194,10 +194,10 @@ pub fn replies(sent: &[u8]) -> Vec<(u32, Reply, Vec<u8>)> {
 /// A server for the user of a learner.
 #[macro_export]
 macro_rules! server {
-    ($policy:expr, $learner:expr, $workspace:expr, $keep:expr) => {
+    ($policy:expr, $learner:expr, $workspace:expr, $store:expr) => {
         fable_embedded::Server::new(fable_embedded::Device::new(
             $learner.bind(&$policy, &mut $workspace).unwrap(),
-            &mut $keep,
+            &mut $store,
         ))
     };
 }

@@ -1,8 +1,10 @@
-//! Values as bytes in both directions: each tag and each order of fields is stated once, in a table of a macro.
+//! Values as bytes in both directions: each tag and each order of fields is stated once, in a table of a
+//! macro.
 //!
-//! The bytes are those of [postcard](https://postcard.jamesmunns.com/wire-format): a `u8` and a tag are one byte, `u16` and
-//! `u32` are varints, `u64` and floats are fixed and little-endian, an option is a flag and its value, a list has its length
-//! in front. Readers and writers are those of [`fable_core::record`]. They take half of the flash that postcard's own code takes.
+//! The bytes are those of [postcard](https://postcard.jamesmunns.com/wire-format). A `u8`, a bool and a tag
+//! are one byte. `u16` and `u32` are varints. `u64` and floats are little-endian with all their bytes. An
+//! option is a flag and its value. A list has its length in front. The functions of [`fable_core::record`]
+//! that read and write them take half of postcard's flash.
 
 use fable_core::preference::{Assessment, Average, Gap, ProbeOutcome, Promotion, Standing, Trial, Verdict};
 use fable_core::record::{Input, Output};

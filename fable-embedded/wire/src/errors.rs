@@ -10,7 +10,8 @@ pub(crate) trait Numbered: Sized {
     /// Returns the number. An error without a number has 0.
     fn number(&self) -> u8;
 
-    /// Returns the error of a number, if this version knows it. Fields of an error are not sent and read as 0.
+    /// Returns the error of a number, if this version knows it. Fields of an error are not sent and read as
+    /// 0.
     fn from_number(number: u8) -> Option<Self>;
 }
 
@@ -37,7 +38,7 @@ macro_rules! numbers {
 }
 
 /// Returns the number of a user's error. The groups of numbers start at 1, 40, 60 and 80.
-#[inline]
+#[inline(never)]
 pub(crate) fn user_number(error: &UserError) -> u8 {
     match error {
         UserError::Feasible(error) => error.number(),

@@ -12,8 +12,8 @@ use fable_core::record::RecordError;
 messages! {
     /// The reason why a frame or a request was refused. The device's state is as before.
     ///
-    /// There is one exception: a request may take several events, such as expiries before a decision. If storage fails in between,
-    /// the stored events stay.
+    /// There is one exception: a request may take several events, such as expiries before a decision. If
+    /// storage fails in between, the stored events stay.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[non_exhaustive]
@@ -33,7 +33,8 @@ messages! {
         4 => Content,
         /// Nothing is at the requested position: no share, promotion, contrast or event.
         5 => Missing,
-        /// The learner refuses, with the number of a [`UserError`]. See [`learner_error`](Self::learner_error).
+        /// The learner refuses, with the number of a [`UserError`]. See
+        /// [`learner_error`](Self::learner_error).
         6 => Learner(number: u8),
         /// The context does not fit the catalog. The number is that of a [`ContextError`].
         7 => Context(number: u8),
@@ -41,7 +42,8 @@ messages! {
         8 => Record(number: u8),
         /// The storage failed.
         9 => Storage(fault: StorageFault),
-        /// The erase limit is reached until more decisions and rewards are stored, or the application's own limit is.
+        /// The erase limit is reached until more decisions and rewards are stored, or the application's own
+        /// limit is.
         10 => Limited,
         /// The device has a key and refuses unsealed requests.
         11 => Locked,
@@ -125,7 +127,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Malformed => f.write_str("the bytes are no frame, or were damaged on the way"),
+            Self::Malformed => f.write_str("the bytes are not a frame, or were damaged on the way"),
             Self::Oversized => f.write_str("the frame is too long"),
             Self::Version { found } => {
                 write!(f, "the frame has version {found} of the protocol, not version {VERSION}")
@@ -133,35 +135,45 @@ impl fmt::Display for Fault {
             Self::UnknownRequest => f.write_str("there is no such request in this version of the protocol"),
             Self::Content => f.write_str("the message cannot be read"),
             Self::Missing => f.write_str("there is nothing at this position"),
-            Self::Learner(code) => match self.learner_error() {
+            Self::Learner(number) => match self.learner_error() {
                 // The fields of these were not sent.
                 Some(UserError::Posterior(PosteriorError::StorageLength { .. })) => {
                     f.write_str("the device's memory does not fit its catalog")
                 }
                 Some(error) => error.fmt(f),
-                None => write!(f, "the learner refuses, with number {code}"),
+                None => write!(f, "the learner refuses, with number {number}"),
             },
-            Self::Context(code) => match self.context_error() {
-                Some(ContextError::SignalCount { .. }) => f.write_str("a context needs each signal of its catalog once"),
+            Self::Context(number) => match self.context_error() {
+                Some(ContextError::SignalCount { .. }) => {
+                    f.write_str("a context needs each signal of its catalog once")
+                }
                 Some(ContextError::SignalRange { .. }) => f.write_str("a signal is not a number from 0 to 1"),
                 Some(error) => error.fmt(f),
-                None => write!(f, "the context cannot be used, with number {code}"),
+                None => write!(f, "the context cannot be used, with number {number}"),
             },
-            Self::Record(code) => match self.record_error() {
+            Self::Record(number) => match self.record_error() {
                 Some(RecordError::Version { .. }) => f.write_str("the record has another version"),
-                Some(RecordError::Scalar { .. }) => f.write_str("the record has numbers of another precision"),
-                Some(RecordError::Capacity { .. }) => f.write_str("the device has no room for all decisions or promotions"),
-                Some(RecordError::Storage { .. }) => f.write_str("the device's memory does not fit its catalog"),
+                Some(RecordError::Scalar { .. }) => {
+                    f.write_str("the record has numbers of another precision")
+                }
+                Some(RecordError::Capacity { .. }) => {
+                    f.write_str("the device has no capacity for all decisions or promotions")
+                }
+                Some(RecordError::Storage { .. }) => {
+                    f.write_str("the device's memory does not fit its catalog")
+                }
                 Some(error) => error.fmt(f),
-                None => write!(f, "the record cannot be used, with number {code}"),
+                None => write!(f, "the record cannot be used, with number {number}"),
             },
             Self::Storage(fault) => fault.fmt(f),
             Self::Limited => f.write_str(
-                "that would wear its storage out; it allows such requests again after more decisions and rewards, or later",
+                "the request would wear out the storage; it is allowed again after more decisions and rewards, or later",
             ),
-            Self::Locked => f.write_str("it has a key, and answers only who has the same"),
-            Self::Session => f.write_str("the request is sealed with another key, or for a session that has ended"),
-            Self::Keyless => f.write_str("it has no key, so nothing can be sealed"),
+            Self::Locked => f.write_str("the device has a key and answers only requests that are sealed with it"),
+            Self::Session => {
+                f.write_str("the request is sealed with another key, or for a session that has ended")
+            }
+            Self::Keyless => f.write_str("the device has no key and cannot read sealed requests"),
         }
     }
 }
@@ -169,10 +181,10 @@ impl fmt::Display for Fault {
 impl fmt::Display for StorageFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Unsupported => "the device keeps nothing of that kind",
+            Self::Unsupported => "the device does not store this kind of data",
             Self::Full => "the device's storage is full",
             Self::Medium => "the device's storage reports an error",
-            Self::Damaged => "what the device kept was damaged",
+            Self::Damaged => "stored data of the device is damaged",
             Self::Order => "the bytes of a snapshot must come in order, without gaps and from the start",
         })
     }

@@ -1,6 +1,8 @@
-//! Frames: delimiters, sequence numbers, checksums and seals for a line that may lose, repeat or corrupt bytes.
+//! Frames: delimiters, sequence numbers, checksums and seals for a line that may lose, repeat or corrupt
+//! bytes.
 //!
-//! Both directions work in one buffer of [`MAX_FRAME`] bytes. A frame is opened in place, and a [`Draft`] is stuffed in place.
+//! Both directions work in one buffer of [`MAX_FRAME`] bytes. A frame is opened in place, and a [`Draft`] is
+//! stuffed in place.
 
 use crate::VERSION;
 use crate::codec::Wire;
@@ -155,6 +157,13 @@ pub struct Draft<'b> {
     end: usize,
 }
 
+#[cfg(feature = "defmt")]
+impl defmt::Format for Draft<'_> {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "frame being written");
+    }
+}
+
 impl<'b> Draft<'b> {
     /// Starts the frame of a request. Every request fits.
     #[must_use]
@@ -268,10 +277,12 @@ fn split_seal(bytes: &[u8]) -> Option<(&[u8], u32, u64)> {
     Some((front, u32::from_le_bytes(counter.try_into().ok()?), u64::from_le_bytes(tag.try_into().ok()?)))
 }
 
-/// Consistent overhead byte stuffing, in place. Moves the bytes from [`STUFFING`] to `end` to the front and removes zeros.
+/// Consistent overhead byte stuffing, in place. Moves the bytes from [`STUFFING`] to `end` to the front and
+/// removes zeros.
 ///
-/// A run of up to 254 nonzero bytes is preceded by its length + 1. A zero follows each run of less than 254 bytes. The write
-/// position never passes the read position, because a body of less than 508 bytes grows by at most two.
+/// A run of up to 254 nonzero bytes is preceded by its length + 1. A zero follows each run of less than 254
+/// bytes. The write position never passes the read position, because a body of less than 508 bytes grows by
+/// at most two.
 #[inline]
 fn stuff(buffer: &mut [u8], end: usize) -> Option<usize> {
     let (mut code, mut code_at, mut out) = (1, 0, 1);

@@ -11,44 +11,52 @@
 //! | 0 or 12 | seal, in a session with a key |
 //! | 4 | CRC-32/ISO-HDLC of everything before, little-endian |
 //!
-//! Byte stuffing is COBS. A zero byte ends the frame, which has at most [`MAX_FRAME`] bytes in all. The line may carry any
-//! bytes between frames: a receiver drops bytes that are not a frame and resumes after the next zero.
+//! Byte stuffing is COBS. A zero byte ends the frame, which has at most [`MAX_FRAME`] bytes in all. The line
+//! may carry any bytes between frames: a receiver drops bytes that are not a frame and resumes after the next
+//! zero.
 //!
-//! A device answers every frame except replies, so two devices on one line stay quiet. A reply has the sequence number of
-//! its request. Sequence number 0 is for frames that could not be read.
+//! A device answers every frame except replies, so two devices on one line stay quiet. A reply has the
+//! sequence number of its request. Sequence number 0 is for frames that could not be read.
 //!
 //! # At most once
 //!
-//! A device executes a request that changes something **at most once**, even if a reset comes in between. The *request id* is
-//! the CRC-32 of version, sequence number, message and payload. The device stores the id of the last such request together
-//! with its effect, in one write. If the request is repeated, the device repeats the reply and executes nothing.
+//! A device executes a request that changes something **at most once**, even if a reset comes in between. The
+//! *request id* is the CRC-32 of version, sequence number, message and payload. The device stores the id of
+//! the last such request together with its effect, in one write. If the request is repeated, the device
+//! repeats the reply and executes nothing.
 //!
-//! - A host without an answer sends the request again with the same sequence number, also after a reset of the device.
-//! - A host starts with a random sequence number and counts up past 0, so that no other request has the same id. Two
-//!   requests that differ only in their sequence number never have the same id.
-//! - A device knows only the last request. A host waits for its answer before the next request that changes something.
+//! - A host without an answer sends the request again with the same sequence number, also after a reset of
+//!   the device.
+//! - A host starts with a random sequence number and counts up past 0, so that no other request has the same
+//!   id. Two requests that differ only in their sequence number never have the same id.
+//! - A device knows only the last request. A host waits for its answer before the next request that changes
+//!   something.
 //!
-//! A [migration](fable_core::migrate::Migration) is an exception: the last reply belongs to the old catalog and is dropped. A
-//! request that is repeated across the update is executed again. A host sends *hello* first, whose reply names the catalog.
+//! A migration to another catalog is an exception: the last reply belongs to the old catalog
+//! and is dropped. A request that is repeated across the update is executed again. A host sends *hello*
+//! first, whose reply names the catalog.
 //!
-//! After a reset, staged bytes are gone and the upload starts again. A reset in the middle of a request that takes several
-//! events leaves the stored events. The repeated request executes the rest. Promotions that follow a reward wait for a later
-//! check.
+//! After a reset, staged bytes are gone and the upload starts again. A reset in the middle of a request that
+//! takes several events leaves the stored events. The repeated request executes the rest. Promotions that
+//! follow a reward wait for a later check.
 //!
 //! # Sessions with a key
 //!
-//! Sessions need the feature `keyed` and a device that was given a key of 16 bytes, which its host has too. A host sends *open* with
-//! eight random bytes. The device answers with its own nonce. Both sides derive the session's key from the key and the two
-//! nonces. From then on each frame has a seal: a counter (`u32`) and a tag (eight bytes). The tag is SipHash-2-4 under the
-//! session's key over the counter and all bytes before the seal.
+//! Sessions need the feature `keyed` and a device that was given a key of 16 bytes, which its host has too. A
+//! host sends *open* with eight random bytes. The device answers with its own nonce. Both sides derive the
+//! session's key from the key and the two nonces. From then on each frame has a seal: a counter (`u32`) and a
+//! tag (eight bytes). The tag is SipHash-2-4 under the session's key over the counter and all bytes before
+//! the seal.
 //!
-//! Each request has a higher counter than the request before, also if it is repeated. A reply has the counter of its request. A
-//! frame that was changed, replayed, reordered, reflected or taken from another session is refused ([`Fault::Session`]) and
-//! changes nothing. A forged frame passes once in 2^64 attempts. The key has 128 bits.
+//! Each request has a higher counter than the request before, also if it is repeated. A reply has the counter
+//! of its request. A frame that was changed, replayed, reordered, reflected or taken from another session is
+//! refused ([`Fault::Session`]) and changes nothing. A forged frame passes once in 2^64 attempts. The key has
+//! 128 bits.
 //!
-//! A device with a key answers unsealed frames only if they are *open*. An observer learns that a device with a key exists, and
-//! its version. Seals do not encrypt: an observer can read every message. An attacker with access to the line can block it.
-//! A reset ends the session. The host opens another session and sends its request again.
+//! A device with a key answers unsealed frames only if they are *open*. An observer learns that a device with
+//! a key exists, and its version. Seals do not encrypt: an observer can read every message. An attacker with
+//! access to the line can block it. A reset ends the session. The host opens another session and sends its
+//! request again.
 //!
 //! # Requests
 //!
@@ -79,15 +87,16 @@
 //! | 22 | user rule | [code](fable_core::preference::UserRule::code) `u32`, active `u8` | | 2 done: observations |
 //! | 23 | open | nonce `u64`, fixed | | 11 opened: nonce `u64`, fixed, count `u32` |
 //!
-//! The payload of decide has the words of the feasible set, 4 bytes each. Without words the last recorded set applies; before
-//! the first decision that is every action. An empty set is refused, also if a migration has left nothing of the last set.
-//! Then follows, optionally, a default score `f32` for every action, in catalogs of at most [`MAX_DEFAULTS`] actions.
+//! The payload of decide has the words of the feasible set, 4 bytes each. Without words the last recorded set
+//! applies; before the first decision that is every action. An empty set is refused, also if a migration has
+//! left nothing of the last set. Then follows, optionally, a default score `f32` for every action, in
+//! catalogs of at most [`MAX_DEFAULTS`] actions.
 //!
-//! Rules of the catalog and of the user narrow every feasible set. The recorded set is the narrowed set. A host sends the set again
-//! after it has removed a rule, or if rules have conditions.
+//! Rules of the catalog and of the user narrow every feasible set. The recorded set is the narrowed set. A
+//! host sends the set again after it has removed a rule, or if rules have conditions.
 //!
-//! Stage at offset 0, forget, and commit prior with length 0 erase flash at once. A device with flash limits these requests and
-//! allows more of them after decisions and rewards ([`Fault::Limited`]).
+//! Stage at offset 0, forget, and commit prior with length 0 erase flash at once. A device with flash limits
+//! these requests and allows more of them after decisions and rewards ([`Fault::Limited`]).
 //!
 //! Reply 0 is a [`Fault`]. A context is as in a [record](fable_core::record). Payloads of replies:
 //!
@@ -98,11 +107,12 @@
 //! | chunk | at most [`CHUNK`] bytes; fewer at the end |
 //! | event | one record |
 //!
-//! `u16` and `u32` are postcard's varints. Fields marked *fixed* have all their bytes, little-endian. So have round, time and
-//! evidence of a [`Promotion`](fable_core::Promotion).
+//! `u16` and `u32` are postcard's varints. Fields marked *fixed* have all their bytes, little-endian. So have
+//! round, time and evidence of a [`Promotion`](fable_core::Promotion).
 //!
-//! `postcard-rpc` was rejected. Over `embedded-io` it needs embassy's executor, a task per device, a schema for every type, and
-//! tokio on the host. It does not work blocking. Its frames have no checksum, and the crate `cobs` does not link without panics.
+//! `postcard-rpc` was rejected. Over `embedded-io` it needs embassy's executor, a task per device, a schema
+//! for every type, and tokio on the host. It does not work blocking. Its frames have no checksum, and the
+//! crate `cobs` does not link without panics.
 //!
 //! ```
 //! use fable_wire::{Draft, Frame, MAX_FRAME, Request};
@@ -143,7 +153,7 @@ mod session;
 
 pub use fault::{Fault, StorageFault};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
-pub use message::{Hello, Kept, Reply, Request, Statistics, WireContext, WireShare};
+pub use message::{Hello, Reply, Request, Statistics, StoreUsage, WireContext, WireShare};
 pub use payload::{
     Defaults, MAX_DEFAULTS, read_defaults, read_feasible, read_statement, write_entry, write_feasible,
 };

@@ -168,14 +168,16 @@ messages! {
         },
         /// Resets the user to the prior and erases the past.
         17 => Forget,
-        /// Asks for bytes of a stored prior, as a [record](fable_core::record::prior). The policy's own prior has none.
+        /// Asks for bytes of a stored prior, as a [record](fable_core::record::prior). The policy's own prior
+        /// has none.
         18 => Prior {
             /// True for the prior of the next incarnation, false for the prior of the present incarnation.
             next: bool,
             /// Offset of the first byte.
             offset: u32,
         },
-        /// Makes the staged prior the prior of the next incarnation. Length 0 restores the policy's own prior.
+        /// Makes the staged prior the prior of the next incarnation. Length 0 restores the policy's own
+        /// prior.
         19 => CommitPrior {
             /// Bytes of the prior.
             length: u32,
@@ -185,7 +187,8 @@ messages! {
             /// Position of the contrast in the catalog.
             contrast: u8,
         },
-        /// Asks for the action with the highest mean score. Nothing is explored or stored. The payload is that of decide.
+        /// Asks for the action with the highest mean score. Nothing is explored or stored. The payload is
+        /// that of decide.
         21 => Recommend {
             /// Context of the recommendation.
             context: WireContext,
@@ -403,15 +406,15 @@ pub struct Statistics {
     /// Frames and requests refused since the reset.
     pub refused: u32,
     /// Counts of the store.
-    pub kept: Kept,
+    pub store: StoreUsage,
 }
 
-fields! { Statistics { rounds, observations, waiting, promotions, answered, refused, kept } }
+fields! { Statistics { rounds, observations, waiting, promotions, answered, refused, store } }
 
 /// Counts of the store of a device. All are 0 if the device stores nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Kept {
+pub struct StoreUsage {
     /// Snapshots written. A new snapshot changes the count.
     pub generation: u32,
     /// Events after the stored snapshot.
@@ -422,7 +425,7 @@ pub struct Kept {
     pub erases: u32,
 }
 
-fields! { Kept { generation, events, free, erases } }
+fields! { StoreUsage { generation, events, free, erases } }
 
 /// One share of an explanation.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -40,7 +40,8 @@ pub fn write_entry(coordinate: u16, coefficient: f64) -> [u8; ENTRY] {
     [low, high, a, b, c, d, e, f, g, h]
 }
 
-/// Reads the default scores at the end of the payload of a request to decide, and returns the bytes before them.
+/// Reads the default scores at the end of the payload of a request to decide, and returns the bytes before
+/// them.
 ///
 /// There is a score for every action, or none.
 ///
@@ -69,7 +70,8 @@ pub fn read_defaults<'p, const N: usize>(
 /// An empty payload means the last recorded set. Before the first decision that is every action.
 ///
 /// # Errors
-/// A payload that is not a set of the catalog's actions. An empty payload, if a migration has left nothing of the last set.
+/// A payload that is not a set of the catalog's actions. An empty payload, if a migration has left nothing of
+/// the last set.
 #[inline]
 pub fn read_feasible(catalog: &Catalog<'_>, state: &State, payload: &[u8]) -> Result<Feasible, Fault> {
     if payload.is_empty() {

@@ -1,8 +1,9 @@
 //! Seals: proof that a sender has the key, and protection against replay.
 //!
-//! The tag of a frame is SipHash-2-4, a keyed function for short messages that needs only 64-bit additions and rotations.
-//! With the server's checks it takes 4.6 KB of flash on a Cortex-M0. The key of a session is two tags under the shared key over
-//! both nonces and the number of the session. Sessions have different keys if the nonces of a device differ between its starts.
+//! The tag of a frame is SipHash-2-4, a keyed function for short messages that needs only 64-bit additions
+//! and rotations. With the server's checks it takes 4.6 KB of flash on a Cortex-M0. The key of a session is
+//! two tags under the shared key over both nonces and the number of the session. Sessions have different keys
+//! if the nonces of a device differ between its starts.
 //!
 //! ```
 //! use fable_wire::{Draft, Frame, Key, MAX_FRAME, Request, Session};
@@ -37,7 +38,8 @@ impl Key {
         Self(u64::from_le_bytes([a, b, c, d, e, f, g, h]), u64::from_le_bytes([i, j, k, l, m, n, o, p]))
     }
 
-    /// Reads the text of a key file: 32 hexadecimal digits, with optional white space before and after. Returns `None` for other text.
+    /// Reads the text of a key file: 32 hexadecimal digits, with optional white space before and after.
+    /// Returns `None` for other text.
     ///
     /// ```
     /// use fable_wire::Key;

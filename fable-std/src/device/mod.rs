@@ -608,8 +608,8 @@ impl<P: Read + Write> Device<P> {
             let before = self.statistics()?;
             let (snapshot, events, prior) = (self.snapshot()?, self.journal()?, self.prior(false)?);
             let after = self.statistics()?;
-            if (before.kept, before.rounds, before.observations)
-                == (after.kept, after.rounds, after.observations)
+            if (before.store, before.rounds, before.observations)
+                == (after.store, after.rounds, after.observations)
             {
                 return Ok(Tape { hello: self.greet()?, snapshot, events, prior });
             }

@@ -197,7 +197,7 @@ fn every_request(settings: Settings<'static>, explored: Source) {
     let counts = device.statistics().unwrap();
     assert_eq!((counts.rounds, counts.observations), (plain.state().rounds(), plain.state().observations()));
     assert_eq!((usize::from(counts.promotions), counts.waiting), (plain.profile().len(), 0));
-    assert_eq!(counts.kept.events as usize, device.journal().unwrap().len());
+    assert_eq!(counts.store.events as usize, device.journal().unwrap().len());
 
     assert_eq!(device.forget().unwrap(), 1);
     plain.forget().unwrap();
@@ -234,7 +234,7 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
     let sets = [all, offline.unwrap(), brief.unwrap()];
     let mut round = 0;
     // On until the journal after the last snapshot is worth replaying.
-    while round < 1_000 || device.statistics().unwrap().kept.events <= 100 {
+    while round < 1_000 || device.statistics().unwrap().store.events <= 100 {
         round += 1;
         let feasible = &sets[(round / 7) as usize % 3];
         let here = plain.decide(&Wanted::new(&nowhere(), feasible).at(round)).unwrap();

@@ -8,7 +8,7 @@ use fable_core::posterior::{Factor, Prior};
 use fable_core::record::{prior::prior_len, snapshot::max_len};
 use fable_core::{Action, Context, Learner, Policy, Settings, Workspace, user_hash};
 use fable_embedded::flash::{Blocking, FlashStore, Layout};
-use fable_embedded::{Device, Keep, Server, mock::Mock};
+use fable_embedded::{Device, Server, UserStore, mock::Mock};
 use fable_std::prior::{Evidence, Options, fit};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -56,7 +56,7 @@ fn device() -> String {
         let mut policy = Policy::new(&TAU2, Settings::default()).unwrap();
         let mut learner: Learner<f32, Vec<f32>, 8> = Learner::from_storage(vec![0.0; TAU2.state_len()]);
         let mut workspace = Workspace::from_storage(vec![0.0; TAU2.workspace_len()]);
-        let mut store = Store::over(Blocking(Flash::new(PAGES)), LAYOUT);
+        let mut store = Store::from_flash(Blocking(Flash::new(PAGES)), LAYOUT);
         store.format(&policy, 7, 8).unwrap();
         store.restore(&policy, &mut learner, &mut workspace).unwrap();
         store.compact(&learner.bind(&policy, &mut workspace).unwrap()).unwrap();

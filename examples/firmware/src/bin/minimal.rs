@@ -23,7 +23,7 @@ use fable_embedded::Device;
 use {
     core::convert::Infallible,
     embedded_io::{ErrorType, Read, Write},
-    fable_embedded::{Keep, Server},
+    fable_embedded::{Server, UserStore, wire::Fault},
 };
 #[cfg(feature = "with-store")]
 use {
@@ -237,7 +237,7 @@ fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
     #[cfg(not(feature = "with-store"))]
     let mut store = {
         memory.start(&POLICY, 1).ok()?;
-        fable_embedded::Volatile::<0>::EMPTY
+        fable_embedded::RamStore::<0>::EMPTY
     };
     let mut device = Device::new(memory.bind(&POLICY, scratch).ok()?, &mut store);
     for round in 0..ROUNDS {
@@ -257,7 +257,7 @@ fn play(memory: &mut Memory, scratch: &mut Scratch) -> Option<()> {
 /// The store of the board, formatted if it is blank, and the user that is in it.
 #[cfg(feature = "with-store")]
 #[inline(never)]
-fn open(memory: &mut Memory, scratch: &mut Scratch) -> Option<impl fable_embedded::Keep + use<>> {
+fn open(memory: &mut Memory, scratch: &mut Scratch) -> Option<FlashStore<Blocking<<Here as Board>::Flash>>> {
     let mut flash = Here::flash().ok()?;
     let length = u32::try_from(flash.capacity()).ok()?;
     flash.erase(0, length).ok()?; // QEMU starts some memories with zeros
@@ -275,7 +275,7 @@ fn open(memory: &mut Memory, scratch: &mut Scratch) -> Option<impl fable_embedde
 /// Answers a line that says hello and ends.
 #[cfg(feature = "with-server")]
 #[inline(never)]
-fn attend(device: Device<'_, f32, impl Keep>) -> Option<()> {
+fn attend(device: Device<'_, f32, impl UserStore<Error: Into<Fault>>>) -> Option<()> {
     let mut line = Line { received: black_box(HELLO), sent: 0 };
     let Ok(()) = Server::new(device).serve(&mut line);
     (line.sent > 0).then_some(())

@@ -15,7 +15,7 @@ use fable_core::posterior::{Factor, Prior, Storage};
 use fable_core::record::{prior::prior_len, snapshot::max_len};
 use fable_core::{Learner, Policy, Settings, User, Workspace};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
-use fable_embedded::{Device, Keep, Server};
+use fable_embedded::{Device, Server, UserStore, wire::Fault};
 use static_cell::{ConstStaticCell, StaticCell};
 
 /// What there is RAM for.
@@ -150,7 +150,7 @@ pub fn place(policy: &Policy<'_, f32>, place: &'static StaticCell<BoardStore>) -
 #[inline(never)]
 pub fn attend(
     user: User<'_, f32>,
-    store: &mut impl Keep,
+    store: &mut impl UserStore<Error: Into<Fault>>,
     port: &mut (impl Read<Error = Infallible> + Write),
 ) {
     let device = Device::new(user, store);
@@ -180,7 +180,7 @@ pub fn open(policy: &Policy<'_, f32>) -> BoardStore {
         stop("the store is too small for this catalog")
     };
     tell::opened();
-    FlashStore::over(Blocking(flash), layout)
+    FlashStore::from_flash(Blocking(flash), layout)
 }
 
 /// Restores the learner from the store, which is formatted for a new user if it is blank. What that takes of the stack is free

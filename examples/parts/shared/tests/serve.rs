@@ -115,7 +115,7 @@ fn hello(flash: &mut Flash, numbers: &mut impl Iterator<Item = u64>) -> (u64, u3
 fn a_new_device_draws_its_seed_and_its_user_once() {
     let mut flash = Flash::new(17);
     assert_eq!(hello(&mut flash, &mut [11, 22].into_iter()), (22, 0));
-    assert_eq!(read_seed(&mut Blocking(&mut flash), 0), Ok(Some(Seed { number: 11, settled: true })));
+    assert_eq!(read_seed(&mut Blocking(&mut flash), 0), Ok(Some(Seed { number: 11, confirmed: true })));
     // From now on nothing is drawn.
     assert_eq!(hello(&mut flash, &mut core::iter::empty()), (22, 0));
 }
@@ -210,7 +210,7 @@ fn a_power_cut_in_the_first_start_does_no_harm() {
         assert!(matches!(stopped, Err(StartError::Store(_))), "cut {cut}: {stopped:?}");
         let first = hello(&mut flash, &mut numbers);
         let seed = read_seed(&mut Blocking(&mut flash), 0).unwrap();
-        assert!(seed.is_some_and(|seed| seed.settled && seed.number != first.0), "cut {cut}");
+        assert!(seed.is_some_and(|seed| seed.confirmed && seed.number != first.0), "cut {cut}");
         assert_eq!(hello(&mut flash, &mut core::iter::empty()), first, "cut {cut}");
         assert_eq!(read_seed(&mut Blocking(&mut flash), 0).unwrap(), seed, "cut {cut}");
     }

@@ -8,7 +8,7 @@ use fable_core::preference::UserRule;
 use fable_core::record::snapshot::max_len;
 use fable_core::{Action, Context, Feasible, Learner, Policy, Request, Settings, Statement, User, Workspace};
 use fable_embedded::flash::{FlashError, FlashStore, Layout, LayoutError, block_on};
-use fable_embedded::{AsyncKeep, Device};
+use fable_embedded::{AsyncUserStore, Device};
 
 /// Room for waiting decisions.
 pub const R: usize = 4;

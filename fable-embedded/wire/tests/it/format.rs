@@ -10,7 +10,7 @@ use std::path::Path;
 mod listed {
     use defmt::Format;
     use fable_wire::{
-        Draft, Fault, Frame, Hello, Kept, Key, Reply, Request, Session, Statistics, StorageFault,
+        Draft, Fault, Frame, Hello, Key, Reply, Request, Session, Statistics, StorageFault, StoreUsage,
         WireContext, WireShare,
     };
 
@@ -22,7 +22,7 @@ mod listed {
         has::<Reply>();
         has::<Hello>();
         has::<Statistics>();
-        has::<Kept>();
+        has::<StoreUsage>();
         has::<WireShare>();
         has::<Frame<'_>>();
         has::<Draft<'_>>();

@@ -43,7 +43,8 @@ fn last_set(user: &HostUser<'_, f64>) -> Result<Vec<String>, Fault> {
     Ok(set.set().iter().map(name).map(short).collect())
 }
 
-/// Guards against a set that loses its prohibitions in a migration: an empty set was once read as the set of all actions.
+/// Guards against a set that loses its prohibitions in a migration: an empty set was once read as the set of
+/// all actions.
 #[test]
 fn what_was_forbidden_stays_forbidden_and_everything_stays_everything() {
     let old = policy(LAMP);
@@ -76,7 +77,8 @@ fn what_was_forbidden_stays_forbidden_and_everything_stays_everything() {
     assert_eq!(after(&cold, &[SOUND]), names(&["mute", "loud"]));
     // "eco" may be the new name of "on".
     assert_eq!(after(&cold, &[LIGHT, OTHER_HEAT]), names(&["warm+off", "cold+off"]));
-    // Two values that are forbidden together: if the heat is unknown, only the light that is allowed with all of its values.
+    // Two values that are forbidden together: if the heat is unknown, only the light that is allowed with all
+    // of its values.
     let pair = decided(&[&[("light", "warm"), ("heat", "on")]]);
     assert_eq!(after(&pair, &[LIGHT]), names(&["cold"]));
     assert_eq!(after(&pair, &[DIM, HEAT]), names(&["dim+off", "warm+off", "cold+off", "cold+on"]));

@@ -6,8 +6,8 @@ use fable_core::preference::{Assessment, Average, Certifier, Gap, ProbeOutcome, 
 use fable_core::record::checksum;
 use fable_core::{Context, HostUser, Policy, Promotion, Settings};
 use fable_wire::{
-    Defaults, Draft, Fault, Frame, Hello, Kept, Key, MAX_FRAME, Reply, Request, Session, Statistics,
-    StorageFault, VERSION, WireContext, WireShare, read_defaults, read_feasible, write_entry,
+    Defaults, Draft, Fault, Frame, Hello, Key, MAX_FRAME, Reply, Request, Session, Statistics, StorageFault,
+    StoreUsage, VERSION, WireContext, WireShare, read_defaults, read_feasible, write_entry,
 };
 
 fn requests() -> Vec<(Request, Vec<u8>)> {
@@ -139,7 +139,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
     let needed = 480.0;
     let certified = Verdict::Open;
     let trial = Trial { trials, e_value, needed, average, certified, valid: true };
-    let kept = Kept { generation: 2, events: 40, free: 3000, erases: 5 };
+    let store = StoreUsage { generation: 2, events: 40, free: 3000, erases: 5 };
     let mut all: Vec<(Reply, Vec<u8>)> = FAULTS.map(|fault| (Reply::Fault(fault), vec![])).into();
     all.extend([
         (Reply::Hello(hello), b"tau2".to_vec()),
@@ -174,7 +174,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
                 promotions: 0,
                 answered: 700,
                 refused: 2,
-                kept,
+                store,
             }),
             vec![],
         ),

@@ -6,7 +6,7 @@ use fable_core::host::HostLearner;
 use fable_core::record::{checksum, snapshot::max_len};
 use fable_core::{Action, Feasible, Policy, Request, Settings, user_hash};
 use fable_embedded::flash::{Blocking, FlashError, FlashStore, Layout};
-use fable_embedded::{Device, Keep, mock::Mock};
+use fable_embedded::{Device, UserStore, mock::Mock};
 use fable_golden::{LAMP, LAMP_SNAPSHOT, RING};
 use std::sync::LazyLock;
 

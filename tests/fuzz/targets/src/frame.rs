@@ -3,7 +3,7 @@
 
 use fable_core::catalog::TAU2;
 use fable_core::{HostUser, Policy, Settings, User};
-use fable_embedded::{Device, Server, Volatile};
+use fable_embedded::{Device, RamStore, Server};
 use fable_wire::{DELIMITER, Draft, Frame, Key, MAX_FRAME, Reply, Request, Session, VERSION};
 
 fn bytes(user: &User<'_, f32>) -> Vec<u8> {
@@ -18,9 +18,9 @@ fn bytes(user: &User<'_, f32>) -> Vec<u8> {
 /// Nothing gets through that was not sealed.
 fn locked(policy: &Policy<'_, f32>, data: &[u8]) {
     let mut ana = HostUser::<f32, 4>::new(policy, "ana").unwrap();
-    let mut keep = Volatile::<64>::EMPTY;
+    let mut store = RamStore::<64>::EMPTY;
     let key = Key::new([7; 16]);
-    let mut server = Server::keyed(Device::new(ana.user(), &mut keep), key, 5);
+    let mut server = Server::keyed(Device::new(ana.user(), &mut store), key, 5);
     let mut buffer = [0; MAX_FRAME];
     Draft::request(&mut buffer, 1, &Request::Open { nonce: 3 })
         .seal()
@@ -59,8 +59,8 @@ fn locked(policy: &Policy<'_, f32>, data: &[u8]) {
 pub fn frame(data: &[u8]) {
     let policy = Policy::<f32>::new(&TAU2, Settings { probe: 1.0, ..Settings::default() }).unwrap();
     let mut ana = HostUser::<f32, 4>::new(&policy, "ana").unwrap();
-    let mut keep = Volatile::<4096>::EMPTY;
-    let mut server = Server::new(Device::new(ana.user(), &mut keep));
+    let mut store = RamStore::<4096>::EMPTY;
+    let mut server = Server::new(Device::new(ana.user(), &mut store));
     for byte in data {
         server.push(*byte);
     }

@@ -290,7 +290,7 @@ fn killed_at_random_moments() {
             );
             if rounds > before {
                 twin.decide(&context, &all).unwrap();
-            } else if device.statistics().unwrap().kept.events > 0 {
+            } else if device.statistics().unwrap().store.events > 0 {
                 // The changed permissions may have been stored without the decision after them.
                 let mut user = twin.user();
                 let mut command = Command::decide(Request::new(&context, &all));

@@ -320,10 +320,10 @@ pub(super) fn statistics<P: Read + Write>(device: &mut Device<P>) -> Result<Outp
         ("promotions", counts.promotions.into()),
         ("answered", counts.answered),
         ("refused", counts.refused),
-        ("snapshots", counts.kept.generation),
-        ("events", counts.kept.events),
-        ("free_bytes", counts.kept.free),
-        ("erases", counts.kept.erases),
+        ("snapshots", counts.store.generation),
+        ("events", counts.store.events),
+        ("free_bytes", counts.store.free),
+        ("erases", counts.store.erases),
     ];
     let text = rows.map(|(name, count)| format!("{name:<12} {count}\n")).concat();
     let value = rows.into_iter().map(|(name, count)| (name.to_owned(), Value::from(count))).collect();

@@ -1,24 +1,26 @@
-//! The store as the place where a [`Device`](crate::Device) keeps its user.
+//! The flash store as the store of a [`Device`](crate::Device).
 //!
-//! A host reads the snapshot and the events after it, and has the state; [`fable_core::record`] says what the bytes mean. The
-//! other way it writes a snapshot in order into the slot that is not in use, which is verified before it becomes the
-//! state. Until then a power cut or a wrong byte changes nothing.
+//! A host reads the snapshot and the events after it, whose bytes [`fable_core::record`] defines. A host
+//! replaces the state by a snapshot that it writes in order to the unused slot. The snapshot is verified
+//! before it becomes the state. Until then a power cut or a wrong byte changes nothing.
 
 use super::error::FlashError;
-use super::journal::{SEQUENCE_LEN, TICKET, TICKET_LEN};
+use super::journal::{HAS_REQUEST_ID, REQUEST_ID_LEN, SEQUENCE_LEN};
 use super::mark::BODY;
 use super::slot::CHUNK;
 use super::{Active, Blocking, FlashStore, State};
-use crate::keep::{AsyncKeep, Keep};
-use crate::receipt::{Acknowledgement, Receipt, Receipts};
+use crate::reply_cache::{Acknowledgement, CachedReply, ReplyCache};
+use crate::store::{AsyncUserStore, UserStore};
 use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
 use embedded_storage_async::nor_flash::NorFlash;
 use fable_core::journal::Event;
 use fable_core::record::{RecordError, encode_event};
 use fable_core::{Policy, Scalar, User};
 use fable_forms::blocking;
-use fable_wire::{Fault, Kept, StorageFault};
+#[cfg(feature = "serve")]
+use fable_wire::{Fault, StorageFault, StoreUsage};
 
+#[cfg(feature = "serve")]
 impl From<FlashError> for Fault {
     fn from(error: FlashError) -> Self {
         match error {
@@ -42,15 +44,15 @@ impl From<FlashError> for Fault {
     }
 }
 
-#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> Keep for FlashStore<Blocking<F>, PRIOR>)]
-impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
+#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> UserStore for FlashStore<Blocking<F>, PRIOR>)]
+impl<F: NorFlash, const PRIOR: bool> AsyncUserStore for FlashStore<F, PRIOR> {
     type Error = FlashError;
 
-    fn receipts(&mut self) -> &mut Receipts {
-        &mut self.receipts
+    fn replies(&mut self) -> Option<&mut ReplyCache> {
+        Some(&mut self.replies)
     }
 
-    /// A journal that refuses an event is given up: there is no room, and the next one begins in pages that are erased.
+    /// A journal that refuses an event has no capacity left. The next journal starts in erased pages.
     #[inline(never)]
     async fn append(&mut self, event: &Event) -> Result<bool, FlashError> {
         self.opened()?;
@@ -61,29 +63,29 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
             return Ok(false);
         }
         let next = self.number_after_next()?;
-        let ticket = self.receipts.stamp(event);
+        let request_id = self.replies.request_id(event);
         let (sequence, body) = self.buffer.0.split_first_chunk_mut().ok_or(FlashError::Layout)?;
-        *sequence = (self.next | if ticket.is_some() { TICKET } else { 0 }).to_le_bytes();
+        *sequence = (self.next | if request_id.is_some() { HAS_REQUEST_ID } else { 0 }).to_le_bytes();
         let mut len = encode_event(event, body)?.len();
-        if let Some(ticket) = ticket {
-            body.iter_mut().skip(len).zip(ticket.to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
-            len += TICKET_LEN;
+        if let Some(request_id) = request_id {
+            body.iter_mut().skip(len).zip(request_id.to_le_bytes()).for_each(|(slot, byte)| *slot = byte);
+            len += REQUEST_ID_LEN;
         }
         len += SEQUENCE_LEN;
-        // Until the end is reached nobody knows what the journal ends with.
-        self.state = State::Spent;
-        let begun = self.events == 0 && !self.unproved;
+        // Until this function ends, the end of the journal is unknown.
+        self.state = State::Broken;
+        let begun = self.events == 0 && !self.unverified;
         let pages = match self.push(len).await {
-            Err(error) if begun => return Err(error), // there are no better pages
+            Err(error) if begun => return Err(error), // the pages are erased: a new journal would fail, too
             Err(_) => return Ok(false),
             Ok(pages) => pages,
         };
-        if self.unproved {
+        if self.unverified {
             let contents = self.contents().await?;
             if contents.events != self.events.saturating_add(1) || !contents.follow(self.base) {
                 return Ok(false);
             }
-            self.unproved = false;
+            self.unverified = false;
         }
         if self.mark(pages).await.is_err() {
             return Ok(false);
@@ -97,46 +99,47 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         Ok(true)
     }
 
-    /// Finishes what a failure left, and compacts when the longest event might not fit. The user has to be the one
-    /// that every stored event was applied to.
+    /// Completes an interrupted erase, and compacts if the longest event might not fit.
+    ///
+    /// Every stored event has to be applied to the user.
     #[inline(never)]
-    async fn make_room<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
+    async fn ensure_capacity<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
         self.opened()?;
         if self.state == State::Stale {
-            self.renew().await?;
+            self.restart_journal().await?;
         }
-        if self.purge || self.state == State::Spent || !self.fits().await? {
+        if self.purge || self.state == State::Broken || !self.fits().await? {
             self.compact(user).await?;
         }
         Ok(())
     }
 
     async fn forget<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
-        // The event is stored; making room erases all that is older.
-        self.make_room(user).await.map_err(|_| FlashError::Unfinished)
+        // The event is stored. The compaction erases everything older.
+        self.ensure_capacity(user).await.map_err(|_| FlashError::Unfinished)
     }
 
     #[inline(never)]
-    async fn spend<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<bool, FlashError> {
+    async fn allow_erase<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<bool, FlashError> {
         self.opened()?;
-        self.note(user).await
+        self.count_erase(user).await
     }
 
-    /// A compaction in between needs the slot, and the upload has to start again.
+    /// A compaction in between uses the slot, and the upload has to start again.
     #[inline(never)]
     async fn stage_write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), FlashError> {
         self.opened()?;
         let slot = self.layout.slot(self.inactive());
         if offset == 0 {
             self.staged = None;
-            self.settle().await?;
+            self.install_prior().await?;
             self.erase(slot.clone()).await?;
         } else if self.staged != Some(offset) {
             return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
         }
         let end = u32::try_from(bytes.len()).ok().and_then(|len| offset.checked_add(len));
         let end = end.filter(|end| *end <= self.layout.snapshot_len()).ok_or(RecordError::TooLong)?;
-        self.staged = None; // a failure in between would leave words that cannot be written again
+        self.staged = None; // after a failure some words cannot be written again
         let start = slot.start + BODY;
         let (word, mut at, mut rest) = (Self::WORD, offset, bytes);
         while !rest.is_empty() {
@@ -150,14 +153,14 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
             .unwrap_or((rest, &[]));
             if piece.len() >= word {
                 let chunk = self.buffer.0.get_mut(..piece.len()).ok_or(FlashError::Layout)?;
-                // Drivers that move words want them aligned.
+                // The buffer has the alignment of a word.
                 chunk.iter_mut().zip(piece).for_each(|(slot, byte)| *slot = *byte);
                 self.medium.put(start + at, chunk).await?;
             } else {
-                self.carry.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
+                self.partial_word.0.iter_mut().skip(place).zip(piece).for_each(|(slot, byte)| *slot = *byte);
                 if place + piece.len() == word {
                     let at = start + at - place as u32;
-                    self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
+                    self.medium.put(at, self.partial_word.0.get(..word).unwrap_or(&[])).await?;
                 }
             }
             at += piece.len() as u32;
@@ -167,7 +170,8 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         Ok(())
     }
 
-    /// A flash that fails while the user is loaded leaves it vacant; [`restore`](FlashStore::restore) it.
+    /// If the flash fails while the user is loaded, the user is cleared. Call
+    /// [`restore`](FlashStore::restore) then.
     #[inline(never)]
     async fn stage_commit<T: Scalar>(
         &mut self,
@@ -179,7 +183,7 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         let slot = self.inactive();
         let staged = Active { slot, len: length };
         let verified = self.verify(user.policy(), staged).await??;
-        // A device with which nothing has happened yet may become a place of somebody else.
+        // An unused device may become a device of another user.
         let untouched = self.events == 0 && user.state().rounds() == 0 && user.state().observations() == 0;
         if verified.user() != self.header.user && !untouched {
             return Err(FlashError::ForeignUser);
@@ -187,12 +191,12 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         user.fits(&verified)?;
         let header = self.snapshot_header(staged).await?;
         let reply = Acknowledgement::Restored;
-        let receipt = self.receipts.under_way().map(|ticket| Receipt { ticket, reply });
-        self.commit(staged, false, false, receipt.or(self.receipts.last().copied())).await?;
+        let cached = self.replies.under_way().map(|request_id| CachedReply { request_id, reply });
+        self.commit(staged, false, false, cached.or(self.replies.last().copied())).await?;
         self.header = header;
         self.load(staged, user.load(verified)?).await?;
-        self.receipts.restored(user.state().rounds());
-        let _ = self.renew().await; // committed is committed; `make_room` tries again
+        self.replies.note_loaded(user.state().rounds());
+        let _ = self.restart_journal().await; // the snapshot is committed; `ensure_capacity` tries again
         Ok(())
     }
 
@@ -230,33 +234,29 @@ impl<F: NorFlash, const PRIOR: bool> AsyncKeep for FlashStore<F, PRIOR> {
         length: u32,
     ) -> Result<(), FlashError> {
         self.opened()?;
-        self.keep_prior(policy, length).await
+        self.commit_staged_prior(policy, length).await
     }
 
     #[inline(never)]
     async fn read_prior(&mut self, next: bool, offset: u32, out: &mut [u8]) -> Result<usize, FlashError> {
         self.opened()?;
-        self.read_kept_prior(next, offset, out).await
+        self.read_stored_prior(next, offset, out).await
     }
 
     fn outdated(&self) -> bool {
         self.is_outdated()
     }
 
-    async fn statistics(&mut self) -> Result<Kept, FlashError> {
-        let counts = Self::statistics(self);
-        Ok(Kept {
-            generation: counts.generation,
-            events: counts.events,
-            free: counts.free,
-            erases: counts.erases,
-        })
+    #[cfg(feature = "serve")]
+    async fn usage(&mut self) -> Result<StoreUsage, FlashError> {
+        let super::Statistics { generation, events, free, erases, .. } = self.statistics();
+        Ok(StoreUsage { generation, events, free, erases })
     }
 }
 
 #[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
 impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Writes the last, incomplete word of what was staged, which has to be `length` bytes.
+    /// Writes the last, incomplete word of the staged bytes. Their number has to be `length`.
     pub(super) async fn end_stage(&mut self, length: u32) -> Result<(), FlashError> {
         if self.staged != Some(length) {
             return Err(FlashError::Offset { expected: self.staged.unwrap_or(0) });
@@ -264,9 +264,9 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         self.staged = None;
         let (word, rest) = (Self::WORD, length % Self::WORD as u32);
         if rest > 0 {
-            self.carry.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
+            self.partial_word.0.iter_mut().skip(rest as usize).for_each(|byte| *byte = 0xff);
             let at = self.layout.slot(self.inactive()).start + BODY + length - rest;
-            self.medium.put(at, self.carry.0.get(..word).unwrap_or(&[])).await?;
+            self.medium.put(at, self.partial_word.0.get(..word).unwrap_or(&[])).await?;
         }
         Ok(())
     }
