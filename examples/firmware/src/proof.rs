@@ -82,7 +82,7 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     let context = Context::new(&AGENT, Some(usize::from(world.action)), world.signals).ok()?;
     let feasible = Feasible::new(&AGENT, world.rules).ok()?;
     let request =
-        Request { context: &context, feasible: &feasible, defaults: world.defaults, at: world.id.round };
+        Request { context: &context, feasible: &feasible, defaults: world.defaults, time: world.id.round };
     let action = Action(world.action);
     let mut user = learner.bind(policy, workspace).ok()?;
     user.onboard(&world.statement).ok()?;

@@ -169,7 +169,7 @@ impl<T: Scalar> Oracle<T> {
             match step.event() {
                 Event::Decision { coins, .. } => break coins.clone(),
                 Event::Expiry { round, imputed: Some(reward) } => {
-                    drop(life.learned.insert(*round, (*reward, 1.0, true)))
+                    let _ = life.learned.insert(*round, (*reward, 1.0, true));
                 }
                 _ => {}
             }

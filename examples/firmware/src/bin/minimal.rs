@@ -33,8 +33,8 @@ use {
 };
 #[cfg(feature = "with-records")]
 use {
+    fable_core::journal::{Command, Event},
     fable_core::record::{MAX_EVENT_LEN, decode_event_into, encode_event},
-    fable_core::{Command, Event},
 };
 
 firmware::firmware!(run);
@@ -71,8 +71,8 @@ const REMINDERS: Catalog<'static> = Catalog::new(Definition {
             &[
                 Value::new("later", text("Wait for a better moment."), 0.0),
                 Value::new("now", text("Remind now."), 0.05),
-                Value::new("twice", text("Remind now and again."), 0.1)
-            ]
+                Value::new("twice", text("Remind now and again."), 0.1),
+            ],
         )
         .with_null(0),
         Component::new(
@@ -80,16 +80,16 @@ const REMINDERS: Catalog<'static> = Catalog::new(Definition {
             &[
                 Value::new("light", text("Use the light."), 0.0),
                 Value::new("sound", text("Use a sound."), 0.05),
-                Value::new("voice", text("Say it."), 0.1)
-            ]
+                Value::new("voice", text("Say it."), 0.1),
+            ],
         ),
         Component::new(
             "style",
             &[
                 Value::new("brief", text("Be brief."), 0.0),
                 Value::new("plain", text("Use plain words."), 0.0),
-                Value::new("kind", text("Be kind."), 0.02)
-            ]
+                Value::new("kind", text("Be kind."), 0.02),
+            ],
         ),
     ],
     tasks: &["morning", "day", "evening"],
@@ -225,7 +225,7 @@ fn reload(user: &mut User<'_, f32>) -> Option<()> {
     let bytes = BYTES.take();
     let length = user.snapshot().ok()?.read(bytes);
     user.restore(black_box(bytes.get(..length)?)).ok()?;
-    (user.rounds() == u32::from(ROUNDS)).then_some(())
+    (user.state().rounds() == u32::from(ROUNDS)).then_some(())
 }
 
 /// The rounds of a device, and a host that says hello.

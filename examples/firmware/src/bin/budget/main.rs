@@ -163,7 +163,7 @@ fn session<S: Storage<f32>, W: Storage<f32>>(
     reopen(policy, store);
     restore(policy, learner, workspace, store, || 1);
     let restore = stack::used();
-    script.begin(policy.catalog(), learner.incarnation(), learner.rounds());
+    script.begin(policy.catalog(), learner.state().incarnation(), learner.state().rounds());
     stack::paint();
     let Ok(user) = learner.bind(policy, workspace) else { fail("the learner was not restored") };
     attend(user, store, script);

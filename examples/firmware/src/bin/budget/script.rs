@@ -70,10 +70,10 @@ impl Script {
         let context = || context(catalog, self.round).map(|context| WireContext::new(&context));
         let (incarnation, round) = (self.incarnation, self.round);
         let (reward, weight) = (reward(round, self.action), 1.0);
-        let feedback = Request::Feedback { incarnation, round, reward, weight, now: 0 };
+        let feedback = Request::Feedback { incarnation, round, reward, weight, time: 0 };
         if let Some(step) = self.step.checked_sub(2).filter(|step| *step < 2 * ROUNDS) {
             return Some(match step % 2 {
-                0 => Request::Decide { context: context()?, at: 0 },
+                0 => Request::Decide { context: context()?, time: 0 },
                 _ if step + 1 < 2 * ROUNDS => feedback,
                 _ => Request::Explain { incarnation, round, other: None, first: 0 },
             });
@@ -84,10 +84,10 @@ impl Script {
             2 => feedback,
             3 => Request::Assess { contrast: 0 },
             4 => Request::Compare { context: context()?, prefer: 0, over: 1, total: true },
-            5 => Request::Promote { at: 0 },
+            5 => Request::Promote { time: 0 },
             6 => Request::Profile { index: 0 },
             7 => Request::Statistics,
-            8 => Request::Expire { now: 0 },
+            8 => Request::Expire { time: 0 },
             9 => Request::Event { index: 0 },
             10 => Request::Observe { context: context()?, action: 1, reward: 0.5, weight },
             11 => Request::Unlearn {
@@ -106,7 +106,7 @@ impl Script {
             15 => Request::Stage { offset: self.copied },
             16 => Request::Commit { length: self.copied },
             17 => Request::Forget,
-            18 => Request::Decide { context: context()?, at: 0 },
+            18 => Request::Decide { context: context()?, time: 0 },
             19 => Request::Prior { next: true, offset: 0 }, // an empty chunk ends the script
             _ => return None,
         })
