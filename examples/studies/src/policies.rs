@@ -21,7 +21,7 @@
 use fable_core::catalog::CatalogError;
 use fable_core::catalog::{Block, Catalog, Definition};
 use fable_core::host::HostLearner;
-use fable_core::journal::{Command, State};
+use fable_core::journal::Command;
 use fable_core::posterior::Update;
 use fable_core::preference::{Assessment, Comparison};
 use fable_core::{Action, Context, DecisionId, HostUser, Policy, Request, Settings, Statement, UserError};
@@ -194,7 +194,7 @@ impl<'p> Agent<'p> {
                 self.rounds += 1;
                 let mut random = Random::new([
                     self.user.policy().settings().seed,
-                    State::user(&self.user),
+                    self.user.state().user(),
                     0x0d1e,
                     self.rounds,
                 ]);

@@ -2,9 +2,9 @@
 
 use crate::setup::StudyError;
 use fable_core::host::HostLearner;
-use fable_merge::{JournalDigest, JournalReader, merge_in_order, missing_events};
-use fable_core::journal::{Command, Event, RemoteEvent, State};
+use fable_core::journal::{Command, Event, RemoteEvent};
 use fable_core::{Action, Context, Feasible, HostUser, Policy, Request, Settings};
+use fable_merge::{JournalDigest, JournalReader, merge_in_order, missing_events};
 use fable_simulate::{Random, SimulatedUser};
 
 /// How long a life is.
@@ -91,7 +91,7 @@ impl<'p> Place<'p> {
         let policy = *self.user.policy();
         if policy.settings().fades() {
             // The order counts: everything again from the beginning.
-            let mut woven = begin(&policy, State::user(&self.user))?;
+            let mut woven = begin(&policy, self.user.state().user())?;
             let all: Vec<RemoteEvent> = self.known.iter().chain(&news).cloned().collect();
             merge_in_order(&mut woven.user(), &self.journal, &all, |_| ())?;
             self.user = woven;

@@ -48,12 +48,8 @@ const ATTRIBUTES: &[Component<'static>] = &[
 const BLOCKS: &[Block] = &mains_and_pairs::<7, 28>();
 
 /// A weight for each level of an attribute and for each pair of levels.
-pub static CATALOG: Catalog<'static> = Catalog::new(Definition {
-    name: "camera",
-    components: ATTRIBUTES,
-    blocks: BLOCKS,
-    ..Definition::EMPTY
-});
+pub static CATALOG: Catalog<'static> =
+    Catalog::new(Definition { name: "camera", components: ATTRIBUTES, blocks: BLOCKS, ..Definition::EMPTY });
 
 /// Everybody, with +1 for what was chosen and -1 for the rest.
 ///

@@ -46,8 +46,7 @@ const fn definition(blocks: &'static [Block]) -> Definition<'static> {
 }
 
 /// What is liked in general and in each exam.
-pub const PROMPTS: Catalog<'static> =
-    Catalog::new(definition(&[Block::main(0), Block::main(0).per_task()]));
+pub const PROMPTS: Catalog<'static> = Catalog::new(definition(&[Block::main(0), Block::main(0).per_task()]));
 /// The exams apart from each other.
 pub const APART: Catalog<'static> = Catalog::new(definition(&[Block::complete().per_task()]));
 /// All exams alike.
