@@ -38,7 +38,6 @@ mod component;
 mod context;
 mod contrast;
 mod coordinates;
-mod declare;
 mod dictionary;
 mod error;
 mod feasible;

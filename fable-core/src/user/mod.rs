@@ -21,6 +21,7 @@ mod admit;
 mod assess;
 mod command;
 mod decide;
+mod declare;
 mod error;
 mod event;
 mod evidence;

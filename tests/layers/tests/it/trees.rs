@@ -23,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("policy", &["policy"]),
     ("user", &["analysis", "user"]),
     ("record", &["record"]),
+    ("public", &["explain", "host", "journal", "migrate", "preference", "settings"]),
     ("format", &["format"]),
 ];
 
