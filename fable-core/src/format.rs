@@ -1,5 +1,4 @@
-//! `defmt::Format` for the types that deriving would print number by number: a line that says which one it
-//! is.
+//! `defmt::Format` for types of many numbers: one line that names the value.
 
 #[cfg(feature = "analysis")]
 use crate::analysis::{Program, Span};
@@ -185,7 +184,7 @@ impl<T: Scalar> Format for Explanation<'_, T> {
     }
 }
 
-/// A component's value prints as its name.
+/// The name of a component's value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! format_component {

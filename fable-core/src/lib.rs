@@ -92,7 +92,7 @@ pub use posterior::Workspace;
 pub use user::HostUser;
 pub use user::{Decision, DecisionId, Learner, Promotion, Request, User, UserError};
 
-/// What a policy is configured with: the variants of each setting, ranges of settings and inputs, errors.
+/// Settings of a policy: their variants, ranges of settings and inputs, errors.
 pub mod settings {
     pub use crate::numbers::{
         BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range,
@@ -104,8 +104,7 @@ pub mod settings {
     };
 }
 
-/// What is known about a user's preferences: comparisons of two actions, fair probes, promotions, and the
-/// user's own rules.
+/// Preferences of a user: comparisons of two actions, probes, promotions, and the user's own rules.
 pub mod preference {
     pub use crate::user::{
         Assessment, Average, Certifier, Comparison, Gap, MAX_TRIALS, MAX_USER_RULES, Probe, ProbeOutcome,
@@ -113,7 +112,7 @@ pub mod preference {
     };
 }
 
-/// Everything that happens to a user as events: commands that propose them, and steps that apply them.
+/// Events: commands that propose them, and steps that apply them.
 pub mod journal {
     #[cfg(feature = "alloc")]
     pub use crate::user::merge;
@@ -123,12 +122,12 @@ pub mod journal {
     };
 }
 
-/// Why an action was chosen.
+/// Explanations of decisions.
 pub mod explain {
     pub use crate::user::{Explanation, Share, Source};
 }
 
-/// A user goes on under another catalog.
+/// Migration of a user to another catalog.
 #[cfg(feature = "migrate")]
 pub mod migrate {
     pub use crate::user::{MigrateError, Migrated, Migration};
@@ -148,7 +147,7 @@ macro_rules! format_component {
     ($name:ident) => {};
 }
 
-/// The examples of the first page of the repository and of this crate's are tests too.
+/// The examples of the README of the repository and of this crate are tests, too.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../README.md")]

@@ -1,9 +1,9 @@
-//! For how long a smaller dictionary is the better choice.
+//! The number of rounds for which a smaller dictionary is the better choice.
 //!
-//! Leaving blocks out costs bias in every round and saves estimation: with k of d coordinates the regret
-//! bound after n rounds is n b_k + C g(k) sqrt(n), where b_k = 2 sqrt(rho E_k) and g is the [`Rate`] of the
-//! algorithm. All of it holds up to logarithmic factors. Each function is one formula; a NaN given is a NaN
-//! or `false` returned.
+//! Leaving blocks out costs bias in every round and saves estimation. With k of d coordinates the regret
+//! bound after n rounds is n b_k + C g(k) sqrt(n), with b_k = 2 sqrt(rho E_k) and g the [`Rate`] of the
+//! algorithm, up to logarithmic factors. Each function is one formula. For a NaN the result is NaN or
+//! `false`.
 //!
 //! ```
 //! use fable_core::analysis::budget::{Rate, bias};
@@ -15,13 +15,13 @@
 //! assert!(Rate::Ucb.saves_samples(17, 254, b, 0.2));
 //! ```
 
-/// How a regret bound grows with the dimension.
+/// Growth of a regret bound with the dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Rate {
     /// g(k) = k, upper confidence bounds.
     Ucb,
-    /// g(k) = k^(3/2), Thompson sampling: what the learner does.
+    /// g(k) = k^(3/2), Thompson sampling, as the learner uses.
     Thompson,
 }
 
@@ -39,7 +39,7 @@ impl Rate {
     /// n_x(k), the number of rounds before which k of d coordinates have the smaller bound: ((C (g(d) - g(k))
     /// / b)^2.
     ///
-    /// Without bias that is for ever (infinity) when k < d. With k >= d it is never (0).
+    /// Without bias the result is infinity for k < d, and 0 for k >= d.
     #[must_use]
     pub fn crossover(self, constant: f64, k: usize, d: usize, bias: f64) -> f64 {
         if k >= d {
@@ -60,7 +60,7 @@ impl Rate {
         root * root
     }
 
-    /// Whether k of d coordinates reach an average regret of `epsilon` sooner than all d: b < epsilon (1 -
+    /// True if k of d coordinates reach an average regret of `epsilon` sooner than all d: b < epsilon (1 -
     /// g(k) / g(d)).
     #[must_use]
     pub fn saves_samples(self, k: usize, d: usize, bias: f64, epsilon: f64) -> bool {
@@ -68,8 +68,7 @@ impl Rate {
     }
 }
 
-/// b = 2 sqrt(rho E), the regret per round that leaving out an error of E can cost. An E below 0 by rounding
-/// counts as 0.
+/// b = 2 sqrt(rho E), the most regret per round for an omitted error E. A rounded E below 0 counts as 0.
 #[must_use]
 pub fn bias(rho: f64, error: f64) -> f64 {
     2.0 * libm::sqrt(rho * if error < 0.0 { 0.0 } else { error })

@@ -22,12 +22,12 @@ pub enum ProgramError {
     UnknownBlock,
     /// The scratch is too short.
     ScratchLength {
-        /// Words that it needs.
+        /// Words that the program needs.
         needed: usize,
     },
-    /// No choice that keeps the rules has this many coordinates.
+    /// No choice within the rules has this number of coordinates.
     Infeasible {
-        /// The budget asked for.
+        /// The requested number of coordinates.
         k: usize,
     },
     /// No choice was found within the number of nodes.

@@ -1,12 +1,12 @@
-//! What a host computes about a user beside the learner (feature `analysis`).
+//! Computations of a host about a user, beside the learner (feature `analysis`).
 //!
-//! [`span`] tells which contrasts the hard constraints leave learnable at all. [`spca`] and [`program`]
-//! choose, before the first round, the blocks that matter most to this user (FABLE-SPCA), and [`budget`] says
-//! for how long the smaller dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet)
-//! goes into [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, all memory is the
+//! [`span`] tells which contrasts can be learned under hard constraints. [`spca`] and [`program`] choose,
+//! before the first round, the blocks that matter most to this user (FABLE-SPCA). [`budget`] tells for how
+//! many rounds the smaller dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet)
+//! goes into [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, and all memory is the
 //! caller's.
 //!
-//! From prototypes of the user's requests to a learner over the eight best-spent coordinates of `tau2`:
+//! From prototypes of the user's requests to a learner over the best eight coordinates of `tau2`:
 //!
 //! ```
 //! use fable_core::analysis::{Program, Prototype, reduce, spca};

@@ -4,30 +4,32 @@
 //! j in block h, and
 //!
 //! ```text
-//!   minimise  E(q) = o^T B o     subject to   sum size_h q_h = k,   q_h = 1 (keep),   q_h = 0 (forbid),   q_child <= q_parent
+//!   minimise    E(q) = o^T B o
+//!   subject to  sum size_h q_h = k,   q_h = 1 (keep),   q_h = 0 (forbid),   q_child <= q_parent
 //! ```
 //!
-//! *Search.* Depth first, one block after the other. A node has decided some blocks; with O the omitted, F
-//! the free ones and D the coordinates still to be omitted, its error is c + sum_f o_f (2 r_f + B_ff + sum_{g
-//! in F, g != f} B_fg o_g) for c = sum of B over O x O and r_f = sum of B_fO. A node is dropped when no
-//! subset of F has the missing size (a table of subset sums tells exactly), when it breaks a parent rule, or
-//! when its bound shows that it cannot lead to a better choice.
+//! *Search.* Depth first, one block after the other. A node has decided some blocks. Let O be the omitted and
+//! F the free blocks, D the coordinates still to be omitted, c = sum of B over O x O and r_f = sum of B_fO.
+//! Then its error is c + sum_f o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g). A node is dropped if no
+//! subset of F has the missing size (a table of subset sums is exact), if it breaks a parent rule, or if its
+//! bound is no better than the best choice.
 //!
 //! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over
-//! fractional o in [0, 1]^(F - f) with sizes adding up to D - size_f, and let the bound be c plus the least
-//! sum of o_f (2 r_f + B_ff + m_f) over fractional o in [0, 1]^F with sizes adding up to D. Every admissible
-//! o is feasible for both, and for it the inner sum of an omitted f is at least m_f; so no admissible choice
-//! below the node has a smaller error. Nothing is assumed about the signs or the definiteness of B, so blocks
-//! that cancel each other are safe. Both minima are greedy by value per coordinate, which is optimal for one
+//! fractional o in [0, 1]^(F - f) with sizes adding up to D - size_f. The bound is c plus the least sum of
+//! o_f (2 r_f + B_ff + m_f) over fractional o in [0, 1]^F with sizes adding up to D.
+//!
+//! Every admissible o is feasible for both, and its inner sum for an omitted f is at least m_f. So no
+//! admissible choice below the node has a smaller error. The signs and the definiteness of B do not matter,
+//! so blocks may cancel each other. Both minima are greedy by value per coordinate, which is optimal for one
 //! equality with positive sizes.
 //!
-//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding and far
-//! below meaning. Of equal choices the one is taken that keeps the earliest blocks: block 0 if any of them
-//! keeps it, and so on. A second pass in definition order finds it.
+//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding. Of
+//! equal choices the one that keeps the earliest blocks is taken: block 0 if any choice keeps it, and so on.
+//! A second pass in definition order finds it.
 //!
-//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, two dozen that cancel each other a
-//! tenth of a second; for a hundred [`Program::search`] stops after a given number of nodes and says how far
-//! from optimal its choice can be. A node costs f^2 log f steps for f free blocks.
+//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, and two dozen that cancel each other
+//! a tenth of a second. For a hundred blocks [`Program::search`] stops after a given number of nodes, and
+//! bounds the distance of its choice from the optimum. A node costs f^2 log f steps for f free blocks.
 //!
 //! ```
 //! use fable_core::analysis::{Program, ProgramError};
@@ -51,7 +53,7 @@ use nalgebra::{Dim, Matrix, RawStorage};
 /// below 2e-12 of it.
 pub const RESOLUTION: f64 = 1e-11;
 
-/// Adds H up block by block: `out` gets B, one row after the other, as many as the catalog has blocks.
+/// Adds H up block by block. `out` gets B in row order, with the catalog's number of blocks as rows.
 ///
 /// # Errors
 /// H of another shape than d x d, or another length of `out` than blocks squared.
@@ -85,25 +87,25 @@ where
     Ok(())
 }
 
-/// The blocks to keep, or the coordinates, and how good that is.
+/// A choice of blocks or coordinates, and its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Selection<const W: usize = 4> {
-    /// What to keep.
+    /// The kept blocks or coordinates.
     pub retained: Bits<W>,
     /// E of this choice.
     pub error: f64,
-    /// The least error of any admissible choice is at most this much smaller, apart from the resolution:
-    /// epsilon_opt. 0 when the search was completed.
+    /// epsilon_opt: no admissible choice has an error that is smaller by more, apart from the resolution. 0
+    /// after a complete search.
     pub gap: f64,
 }
 
-/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so many more would not be
-/// searched in a lifetime.
+/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so more coordinates would take
+/// too long.
 pub const MAX_MASK: usize = 1024;
 
-/// The program over single coordinates instead of blocks: z itself, in the words of the paper. The learner
-/// retains blocks, so this says how much better a mask could be.
+/// The program over single coordinates, the paper's z. The learner retains blocks, so this tells how much
+/// better a mask of coordinates could be.
 ///
 /// ```
 /// use fable_core::analysis::{CoordinateProgram, ProgramError};
@@ -117,8 +119,8 @@ pub const MAX_MASK: usize = 1024;
 /// ```
 pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
 
-/// The program: sizes, relevance and rules. See the [module](self). `N` is the most parts that it can have,
-/// and `W` the words of a set of them.
+/// A program: sizes, relevance and rules. See the [module](self). `N` is the most parts, and `W` the words of
+/// a set of them.
 #[derive(Clone, Debug)]
 pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
     /// B, as many rows as blocks.
@@ -132,8 +134,7 @@ pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
 }
 
 impl<'p> Program<'p> {
-    /// A program over blocks of these sizes. Of `relevance`, one row after the other, only the symmetric part
-    /// counts.
+    /// A program over blocks of these sizes. `relevance` is in row order, and only its symmetric part counts.
     ///
     /// # Errors
     /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than
@@ -219,7 +220,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         })
     }
 
-    /// Keeps these blocks in any case, such as those that trusted statements touch.
+    /// Keeps these blocks in any case, for example blocks of trusted statements.
     ///
     /// # Errors
     /// A block that the program does not have.
@@ -228,7 +229,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(self)
     }
 
-    /// Keeps none of these blocks, such as those that the hard constraints make useless.
+    /// Keeps none of these blocks, for example blocks that the hard constraints make useless.
     ///
     /// # Errors
     /// A block that the program does not have.
@@ -250,7 +251,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(self)
     }
 
-    /// Words of scratch that solving takes: a bit per block and number of coordinates.
+    /// Words of scratch for solving: one bit per block and number of coordinates.
     #[must_use]
     pub fn scratch_len(&self) -> usize {
         (self.blocks + 1) * self.words()
@@ -265,8 +266,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         self.search(k, u64::MAX, scratch)
     }
 
-    /// The same, but at most `nodes` nodes are looked at; [`Selection::gap`] bounds what may have been
-    /// missed.
+    /// The least error that a search of at most `nodes` nodes finds. [`Selection::gap`] bounds the distance
+    /// from the optimum.
     ///
     /// # Errors
     /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in
@@ -279,7 +280,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
             return Err(ProgramError::Infeasible { k });
         }
         let slack = RESOLUTION * self.relevance.iter().map(|entry| entry.abs()).sum::<f64>();
-        // First the least error, looking early at what is worth most per coordinate.
+        // The first pass finds the least error. Blocks of more value per coordinate come first.
         let mut order = [0; N];
         let open = self.every().iter().filter(|block| !keep.contains(*block) && !forbid.contains(*block));
         let mut count = 0;
@@ -306,7 +307,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         if let Some(bound) = search.cut {
             return Ok(Selection { retained, error, gap: if bound < error { error - bound } else { 0.0 } });
         }
-        // Then, in definition order, the first choice that is as good.
+        // The second pass finds the first choice in definition order with this error.
         let nodes = search.nodes;
         order.sort_unstable();
         self.tabulate(order, sums);
@@ -358,12 +359,12 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         blocks.iter().map(|block| self.size_in(block)).sum()
     }
 
-    /// 64-bit words for a bit per number of coordinates, 0 to all.
+    /// 64-bit words for one bit per number of coordinates, from 0 to all.
     pub(super) fn words(&self) -> usize {
         self.size_of(&self.every()) / 64 + 1
     }
 
-    /// The blocks to keep with all their ancestors, and the forbidden ones with all their descendants.
+    /// The kept blocks with all their ancestors, and the forbidden blocks with all their descendants.
     fn closed(&self) -> (Bits<W>, Bits<W>) {
         let (mut keep, mut forbid) = (self.keep, self.forbid);
         loop {
@@ -382,7 +383,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         }
     }
 
-    /// Row i gets the sizes that the blocks from place i of the order on can add up to, one bit each.
+    /// Fills row i with the sizes that blocks from index i of the order on can add up to, one bit each.
     fn tabulate(&self, order: &[u16], sums: &mut [u64]) {
         let words = self.words();
         sums.fill(0);
@@ -394,7 +395,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         for (row, block) in rows.zip(order.iter().rev().map(|block| usize::from(*block))) {
             let size = self.size_in(block);
             for (index, slot) in row.iter_mut().enumerate() {
-                // The sums without the block and, moved up by its size, those with it.
+                // The sums without the block, and the sums with it, shifted by its size.
                 let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
                 let (low, high) = (at(index.checked_sub(size / 64)), at(index.checked_sub(size / 64 + 1)));
                 let moved =
@@ -406,7 +407,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
     }
 }
 
-/// The natural parents: (main effect of a component, interaction that has the component as a factor), by
+/// The natural parent rules: (main effect of a component, interaction with the component as a factor), by
 /// block.
 pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize)> {
     let definition = catalog.definition();

@@ -1,4 +1,4 @@
-//! The branch and bound behind [`Program`]; `program` says why it is exact.
+//! The branch and bound of [`Program`]. `program` says why it is exact.
 
 use super::program::Program;
 use crate::numbers::Bits;
@@ -6,25 +6,25 @@ use crate::numbers::Bits;
 /// One pass over the tree.
 pub(super) struct Search<'s, const W: usize, const N: usize> {
     pub(super) program: &'s Program<'s, W, N>,
-    /// The blocks that the rules leave open, as they are decided.
+    /// The blocks that the rules leave open, in the order of decisions.
     pub(super) order: &'s [u16],
-    /// Row i: the sizes that the blocks from place i on can add up to, one bit each.
+    /// Row i: the sizes that blocks from index i on can add up to, one bit each.
     pub(super) sums: &'s [u64],
     pub(super) k: usize,
     pub(super) slack: f64,
-    /// Nodes that may still be looked at.
+    /// Number of nodes that the search may still visit.
     pub(super) nodes: u64,
     /// Error and blocks of the best choice so far.
     pub(super) best: Option<(f64, Bits<W>)>,
-    /// The least bound of the nodes that were not looked into for want of nodes.
+    /// The least bound of nodes that were not visited for lack of nodes.
     pub(super) cut: Option<f64>,
-    /// Whether any choice as good as the best will do: the pass that settles ties.
+    /// The pass that settles ties: it ends at the first choice as good as the best.
     pub(super) first: bool,
 }
 
 impl<const W: usize, const N: usize> Search<'_, W, N> {
-    /// Looks at the choices that keep `kept`, of this size, and any blocks from `place` on; true when the
-    /// pass is over.
+    /// Visits the choices that keep `kept`, of this size, and any blocks from `place` on. True when the pass
+    /// is over.
     pub(super) fn visit(&mut self, place: usize, kept: &Bits<W>, size: usize) -> bool {
         let program = self.program;
         if !self.reachable(place, size) {
@@ -55,14 +55,14 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
         !orphans && self.visit(place + 1, kept, size)
     }
 
-    /// Whether no parent of the block at a place is left out already.
+    /// True if no parent of the block at an index is omitted.
     #[inline(never)]
     fn may_keep(&self, place: usize, block: usize, kept: &Bits<W>) -> bool {
         let omitted = self.omitted(place, kept);
         !self.program.parents_of(block).iter().any(|parent| parent != block && omitted.contains(parent))
     }
 
-    /// What is neither kept nor open from a place on.
+    /// The blocks that are neither kept nor open from an index on.
     fn omitted(&self, place: usize, kept: &Bits<W>) -> Bits<W> {
         let mut omitted = self.program.every();
         kept.iter().for_each(|block| omitted.remove(block));
@@ -70,14 +70,14 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
         omitted
     }
 
-    /// Whether the blocks from `place` on can fill the budget.
+    /// True if blocks from `place` on can fill the budget.
     fn reachable(&self, place: usize, size: usize) -> bool {
         let Some(missing) = self.k.checked_sub(size) else { return false };
         let word = self.sums.get(place * self.program.words() + missing / 64);
         missing / 64 < self.program.words() && word.is_some_and(|word| word >> (missing % 64) & 1 == 1)
     }
 
-    /// A complete choice.
+    /// Compares a complete choice with the best. True when the pass is over.
     fn settle(&mut self, kept: &Bits<W>) -> bool {
         let error = self.program.error_of(kept);
         match self.best {
@@ -113,7 +113,7 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
             for g in free().filter(|g| *g != f) {
                 inner.push(program.entry(f, g), program.size(g));
             }
-            // Nothing fits beside an omitted f: then f is not omitted.
+            // If nothing fits beside an omitted f, f is not omitted.
             if let Some(others) = inner.least(rest - own) {
                 let crossing: f64 = omitted.iter().map(|g| program.entry(f, g)).sum();
                 outer.push(2.0 * crossing + program.entry(f, f) + others, own);
@@ -123,7 +123,7 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
     }
 }
 
-/// Values and sizes of a fractional knapsack that must be filled exactly.
+/// Values and sizes of a fractional knapsack that is filled exactly.
 struct Items<const N: usize>(heapless::Vec<(f64, f64), N>);
 
 impl<const N: usize> Items<N> {
@@ -132,16 +132,17 @@ impl<const N: usize> Items<N> {
     }
 
     fn push(&mut self, value: f64, size: f64) {
-        let _ = self.0.push((value, size)); // never more than there are blocks
+        let _ = self.0.push((value, size)); // at most one per block
     }
 
-    /// The least sum of value o over o in [0, 1] with sizes adding up to `room`; `None` when they cannot.
-    fn least(&mut self, room: f64) -> Option<f64> {
-        if room < 0.0 {
+    /// The least sum of value o over o in [0, 1] with sizes adding up to `capacity`; `None` if there is no
+    /// such o.
+    fn least(&mut self, capacity: f64) -> Option<f64> {
+        if capacity < 0.0 {
             return None;
         }
         self.0.sort_unstable_by(|a, b| (a.0 / a.1).total_cmp(&(b.0 / b.1)));
-        let (mut total, mut left) = (0.0, room);
+        let (mut total, mut left) = (0.0, capacity);
         for (value, size) in &self.0 {
             if *size >= left {
                 return Some(total + value * (left / size));

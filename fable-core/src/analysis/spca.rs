@@ -1,19 +1,19 @@
-//! Which coordinates matter to this user: the objective of FABLE-SPCA.
+//! The objective of FABLE-SPCA: how much each coordinate matters to this user.
 //!
-//! Leaving coordinates out changes a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i.
-//! Its mean square over the requests that are to be expected, the actions that the reference would take and
-//! the onboarding posterior is
+//! Omitted coordinates change a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i. Its
+//! mean square over expected requests, actions of the default policy and the posterior after onboarding is
 //!
 //! ```text
 //!   E(z) = (1 - z)^T H (1 - z)      H = G o M (entry by entry)
-//!   G = sum_l weight_l sum_a pi_0(a | c_l) phi(c_l, a) phi(c_l, a)^T      pi_0(a | c) ~ exp(beta (b - lambda cost)), a feasible
+//!   G = sum_l weight_l sum_a pi_0(a | c_l) phi(c_l, a) phi(c_l, a)^T
+//!   pi_0(a | c) ~ exp(beta (b - lambda cost)) for feasible a
 //!   M = Sigma + mu mu^T
 //! ```
 //!
-//! and H is positive semidefinite by the Schur product theorem. [`feature_covariance_into`] makes G,
-//! [`second_moment_into`] makes M, [`weigh`] makes H in the place of G; [`omitted_error`] and [`gain`] judge
-//! any set of coordinates and [`reduce`](super::reduce) leads on to the choice of blocks. The matrices are
-//! nalgebra's, d x d, in the caller's memory.
+//! and H is positive semidefinite by the Schur product theorem. [`feature_covariance_into`] computes G,
+//! [`second_moment_into`] M, and [`weigh`] H in place of G. [`omitted_error`] and [`gain`] evaluate a set of
+//! coordinates, and [`reduce`](super::reduce) leads to a choice of blocks. The matrices are nalgebra's, d x
+//! d, in the caller's memory.
 //!
 //! Costs: G takes one step per prototype, feasible action and pair of blocks; M takes d posterior solves.
 //!
@@ -32,7 +32,8 @@
 //! spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, before anything was said
 //!
 //! let rigor = CoordinateSet::of_blocks(&RUBRIC, BlockSet::from_bits(0b001));
-//! assert!((spca::omitted_error(&h, &rigor)? - 2.0 / 16.0).abs() < 1e-15); // two features of variance 1/16 are left out
+//! // Two features of variance 1/16 are omitted.
+//! assert!((spca::omitted_error(&h, &rigor)? - 2.0 / 16.0).abs() < 1e-15);
 //! assert!((spca::gain(&h, &rigor)? - 1.0 / 16.0).abs() < 1e-15);
 //! # Ok::<(), SpcaError>(())
 //! ```
@@ -44,27 +45,27 @@ use crate::posterior::{Posterior, PosteriorError};
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage, StorageMut};
 
-/// How far the weights of the prototypes may add up to something else than 1: enough for weights of six
-/// decimals. They are used as they are given.
+/// Largest distance of the sum of weights from 1: enough for weights of six decimals. Weights are used as
+/// given.
 pub const WEIGHT_TOLERANCE: f64 = 1e-6;
 /// Range of the inverse temperature beta of the default policy.
 pub const INVERSE_TEMPERATURE: Range = Range { least: 0.0, most: 1e6 };
 
-/// A kind of request that is to be expected of the user.
+/// A prototype of the user's requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prototype {
-    /// The structured context.
+    /// Its context.
     pub context: Context,
-    /// How likely it is; the weights of all prototypes add up to 1.
+    /// Its probability. The weights of all prototypes add up to 1.
     pub weight: f64,
-    /// What the lasting hard constraints leave in it.
+    /// Its feasible set under the lasting hard constraints.
     pub feasible: Feasible,
 }
 
 /// Writes G, the mean of phi phi^T over the prototypes and the softmax default policy.
 ///
-/// The exponents are taken relative to the largest, so that none overflows and the largest counts as 1.
+/// Exponents are relative to the largest one, so none overflows.
 ///
 /// # Errors
 /// No prototype, weights that are negative or do not add up to 1, contexts or sets of another catalog, an
@@ -126,10 +127,10 @@ where
     Ok(())
 }
 
-/// Writes mu and M = Sigma + mu mu^T of a posterior, the one after onboarding.
+/// Writes mu and M = Sigma + mu mu^T of the posterior after onboarding.
 ///
 /// # Errors
-/// Another length than d or another shape than d x d, a vacant posterior, or a workspace that is too small.
+/// Another length than d or another shape than d x d, an empty posterior, or a workspace that is too small.
 pub fn second_moment_into<T, S, R, C, M>(
     posterior: &Posterior<T, S>,
     scratch: &mut (impl AsMut<[T]> + ?Sized),
@@ -153,7 +154,7 @@ where
     Ok(())
 }
 
-/// Makes H = G o M, in the place of G.
+/// Writes H = G o M in place of G.
 ///
 /// # Errors
 /// Two different shapes; nothing has changed then.
@@ -179,7 +180,7 @@ where
     Ok(())
 }
 
-/// E(z) = (1 - z)^T H (1 - z), the mean square of what is lost when only `retained` is kept.
+/// E(z) = (1 - z)^T H (1 - z), the mean square that is lost with only `retained` kept.
 ///
 /// # Errors
 /// A matrix that is not square.
@@ -205,7 +206,7 @@ where
     Ok(total)
 }
 
-/// Gain(z) = E(0) - E(z) = 2 z^T H 1 - z^T H z, the mean square that keeping `retained` preserves.
+/// Gain(z) = E(0) - E(z) = 2 z^T H 1 - z^T H z, the mean square that `retained` preserves.
 ///
 /// # Errors
 /// A matrix that is not square.
@@ -219,8 +220,7 @@ where
     let mut total = 0.0;
     for (j, column) in relevance.column_iter().enumerate() {
         for (i, entry) in column.iter().enumerate() {
-            // Each pair counts once as soon as one of its two is kept: 2 z_j - z_i z_j, summed over both
-            // orders.
+            // A pair counts once if one of its coordinates is kept: 2 z_j - z_i z_j, summed over both orders.
             total += match (retained.contains(i), retained.contains(j)) {
                 (false, false) => 0.0,
                 _ => *entry,
@@ -230,7 +230,7 @@ where
     Ok(total)
 }
 
-/// Whether a matrix is n x n.
+/// Checks that a matrix is n x n.
 fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
     matrix: &Matrix<f64, R, C, M>,
     expected: usize,
@@ -238,7 +238,7 @@ fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
     if matrix.shape() == (expected, expected) { Ok(()) } else { Err(SpcaError::Shape { expected }) }
 }
 
-/// What can be wrong with prototypes or matrices.
+/// A fault in prototypes or matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -248,9 +248,9 @@ pub enum SpcaError {
         /// Its prototype.
         prototype: usize,
     },
-    /// The weights do not add up to 1; without a prototype they cannot.
+    /// The weights do not add up to 1, or there is no prototype.
     WeightSum,
-    /// A prototype was made for another catalog.
+    /// A prototype belongs to another catalog.
     ForeignPrototype {
         /// Its position.
         prototype: usize,

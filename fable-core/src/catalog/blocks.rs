@@ -21,9 +21,10 @@ use core::ops::Range;
 
 /// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all
 /// of them.
-pub type BlockSet = Bits<4>; // a literal: a closure that captures a `Settings` with an expression here crashes rustc 1.95
+// A literal: with an expression here, a closure that captures a `Settings` crashes rustc 1.95.
+pub type BlockSet = Bits<4>;
 
-const _: () = assert!(BlockSet::ROOM == MAX_BLOCKS);
+const _: () = assert!(BlockSet::CAPACITY == MAX_BLOCKS);
 
 impl Default for BlockSet {
     fn default() -> Self {

@@ -39,7 +39,7 @@ use crate::numbers::Bits;
 /// `analysis`).
 pub type CoordinateSet = Bits<256>;
 
-const _: () = assert!(CoordinateSet::ROOM == MAX_DIMENSION);
+const _: () = assert!(CoordinateSet::CAPACITY == MAX_DIMENSION);
 
 impl CoordinateSet {
     /// The coordinates of some blocks: z(q) of the block program.

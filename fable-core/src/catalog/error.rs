@@ -95,7 +95,8 @@ impl CatalogError {
             Self::BlockSignal => "a block is scaled by a signal that the catalog does not have",
             Self::BlockTask => "a block is per task but the catalog has no tasks",
             Self::BlockNull => {
-                "a block leaves out the null value but none of its components has one, or nothing would be left"
+                "a block leaves out the null value but none of its components has one, \
+                 or nothing would be left"
             }
             Self::DuplicateBlock => "two blocks of the dictionary are the same",
             Self::BadCost => "a cost must be a number from 0 to 100",

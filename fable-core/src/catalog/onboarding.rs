@@ -13,8 +13,8 @@
 //! let detailed = [(STYLE, Style::Detailed.index())];
 //! let coding = When::Task(AGENT.task("coding").unwrap());
 //! let direction = Direction::prefer(&AGENT, &concise, &detailed, coding)?;
-//! let same = Direction::from_names(&AGENT, &[("task=coding*style=concise", 1.0), ("task=coding*style=detailed", -1.0)])?;
-//! assert_eq!(direction, same);
+//! let names = [("task=coding*style=concise", 1.0), ("task=coding*style=detailed", -1.0)];
+//! assert_eq!(direction, Direction::from_names(&AGENT, &names)?);
 //!
 //! let two_tasks = [("task=coding*style=concise", 1.0), ("task=factual*style=concise", 1.0)];
 //! assert_eq!(Direction::from_names(&AGENT, &two_tasks), Err(OnboardingError::TwoTasks));

@@ -46,12 +46,22 @@ macro_rules! loops {
     ($scalar:ty) => {
         impl Loops for $scalar {
             #[inline(never)]
-            fn sweep<'w>(inverse: &mut [Self], columns: &mut [Self], w: &'w mut [Self], t: Self) -> (Self, &'w mut [Self]) {
+            fn sweep<'w>(
+                inverse: &mut [Self],
+                columns: &mut [Self],
+                w: &'w mut [Self],
+                t: Self,
+            ) -> (Self, &'w mut [Self]) {
                 widest!(v => kernel::sweep(v, inverse, columns, w, t))
             }
 
             #[inline(never)]
-            fn forward<'w>(inverse: &[Self], columns: &[Self], w: &'w mut [Self], variance: Self) -> (Self, &'w mut [Self]) {
+            fn forward<'w>(
+                inverse: &[Self],
+                columns: &[Self],
+                w: &'w mut [Self],
+                variance: Self,
+            ) -> (Self, &'w mut [Self]) {
                 widest!(v => kernel::forward(v, inverse, columns, w, variance))
             }
 

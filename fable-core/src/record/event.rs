@@ -9,22 +9,21 @@ use crate::user::{RemoteChange, RemoteEvent};
 /// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
 
-/// The longest event from elsewhere: a statement again, with where it comes from.
-pub const MAX_ELSEWHERE_LEN: usize = 280;
+/// The longest remote event: a statement, with its site and counts.
+pub const MAX_REMOTE_LEN: usize = 280;
 
 /// Bytes of the checksum.
 const SUM: usize = 2;
 
-/// Writes an event into a buffer and returns the part that was used. [`MAX_EVENT_LEN`] bytes are always
-/// enough.
+/// Writes an event into a buffer. The result is the used part. [`MAX_EVENT_LEN`] bytes are always enough.
 ///
 /// # Errors
-/// A buffer that is too small, or an event of a feature that this build was made without.
+/// A buffer that is too small, or an event of a feature that this build leaves out.
 #[inline(never)]
 pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8], RecordError> {
     let mut out = Output::new(buffer);
     match event {
-        // Without their feature there are none: nothing of them is in the image.
+        // Builds without the feature have no such events, and no code for them.
         Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
         Event::Observation(_) if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
         Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
@@ -32,7 +31,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
         Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
         Event::Remote(_) if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
-        Event::Decision { coins, .. } if !cfg!(feature = "probes") && !coins.is_empty() => {
+        Event::Decision { coins: probes, .. } if !cfg!(feature = "probes") && !probes.is_empty() => {
             return Err(RecordError::Unsupported);
         }
         Event::Permissions(set) => {
@@ -46,15 +45,15 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(1);
             put_statement(&mut out, statement);
         }
-        Event::Decision { round, action, baseline, context, time, coins } => {
-            out.byte(if coins.is_empty() { 2 } else { 11 });
+        Event::Decision { round, action, baseline, context, time, coins: probes } => {
+            out.byte(if probes.is_empty() { 2 } else { 11 });
             out.u32(*round);
             out.varint(action.0.into());
             out.f64(*baseline);
             out.context(context);
             out.u32(*time);
-            if cfg!(feature = "probes") && !coins.is_empty() {
-                put_coins(&mut out, coins);
+            if cfg!(feature = "probes") && !probes.is_empty() {
+                put_probes(&mut out, probes);
             }
         }
         Event::Feedback { round, reward, weight } => {
@@ -102,9 +101,9 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.varint(*code);
             out.byte((*stands).into());
         }
-        Event::Remote(elsewhere) => {
+        Event::Remote(remote) => {
             out.byte(13);
-            put_elsewhere(&mut out, elsewhere);
+            put_remote(&mut out, remote);
         }
     }
     let length = out.len().ok_or(RecordError::Buffer)?;
@@ -127,11 +126,11 @@ fn put_statement(out: &mut Output<'_>, statement: &Statement) {
     out.f64(*precision);
 }
 
-fn put_coins(out: &mut Output<'_>, coins: &Probes) {
-    out.varint(u32::try_from(coins.len()).unwrap_or(0));
-    for coin in coins {
-        out.byte(coin.contrast);
-        out.f32(coin.expected);
+fn put_probes(out: &mut Output<'_>, probes: &Probes) {
+    out.varint(u32::try_from(probes.len()).unwrap_or(0));
+    for probe in probes {
+        out.byte(probe.contrast);
+        out.f32(probe.expected);
     }
 }
 
@@ -148,20 +147,20 @@ fn put_unlearning(
     out.contrasts(probed);
 }
 
-fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
-    let RemoteEvent { site, from, to, time, ref deed } = *elsewhere;
+fn put_remote(out: &mut Output<'_>, remote: &RemoteEvent) {
+    let RemoteEvent { site, from, to, time, ref deed } = *remote;
     for number in [site, from, to.saturating_sub(from)] {
         out.varint(number);
     }
     out.u32(time);
     match deed {
         RemoteChange::Nothing => out.byte(0),
-        RemoteChange::Reward { round, observation, imputed, coins } => {
+        RemoteChange::Reward { round, observation, imputed, coins: probes } => {
             out.byte(1);
             out.varint(*round);
             out.observation(observation);
             out.byte((*imputed).into());
-            put_coins(out, coins);
+            put_probes(out, probes);
         }
         RemoteChange::Stated(statement) => {
             out.byte(2);
@@ -179,7 +178,7 @@ fn put_elsewhere(out: &mut Output<'_>, elsewhere: &RemoteEvent) {
     }
 }
 
-/// Reads one event, exactly. What it says is for [`check`](crate::User::check) to judge.
+/// Reads one event, exactly. [`check`](crate::User::check) judges its content.
 ///
 /// # Errors
 /// Too few bytes, a wrong checksum, bytes after the end, or a content that no event of this catalog has.
@@ -190,8 +189,8 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
     Ok(event)
 }
 
-/// Reads one event, as [`decode_event`], into its place: an event is large, and a small device has no room
-/// for two. After an error the place holds some event or other.
+/// Reads one event into `place`, as [`decode_event`] does. An event is large, and a small device has no
+/// memory for two. After an error `place` has any event.
 ///
 /// # Errors
 /// As for [`decode_event`].
@@ -213,7 +212,7 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event)
     if input.rest().is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }
 
-/// An event that is neither of the two large ones.
+/// Reads an event other than the two large ones.
 #[inline(never)]
 fn other(
     tag: u8,
@@ -235,7 +234,7 @@ fn other(
             baseline: input.f64(),
             context: input.context(catalog)?,
             time: input.u32(),
-            coins: if cfg!(feature = "probes") && tag == 11 { coins(input, 1)? } else { Probes::new() },
+            coins: if cfg!(feature = "probes") && tag == 11 { probes(input, 1)? } else { Probes::new() },
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
@@ -263,13 +262,14 @@ fn other(
         10 => Event::Fade { keep: input.f32() },
         12 => Event::Site { site: input.varint() },
         14 => Event::UserRule { code: input.varint(), stands: input.flag() },
-        13 => Event::Remote(elsewhere(input, catalog)?),
+        13 => Event::Remote(remote(input, catalog)?),
         _ => return Err(RecordError::Content),
     };
     Ok(())
 }
 
-fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
+/// Reads a remote event.
+fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
     let site = input.varint();
     let from = input.varint();
     let more = input.varint();
@@ -281,7 +281,7 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent
             round: input.varint(),
             observation: input.observation(catalog)?,
             imputed: input.flag(),
-            coins: coins(input, 0)?,
+            coins: probes(input, 0)?,
         },
         2 => {
             let mut event = Event::Forget { guarantee_fingerprint: 0 };
@@ -302,17 +302,18 @@ fn elsewhere(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent
     Ok(RemoteEvent { site, from, to, time, deed })
 }
 
-/// So many coins at least.
-fn coins(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
-    let (count, mut coins) = (input.varint(), Probes::new());
+/// Reads probes, at least `least` of them.
+fn probes(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
+    let count = input.varint();
+    let mut probes = Probes::new();
     for _ in 0..count {
-        let coin = Probe { contrast: input.byte(), expected: input.f32() };
-        coins.push(coin).map_err(|_| RecordError::Content)?;
+        let probe = Probe { contrast: input.byte(), expected: input.f32() };
+        probes.push(probe).map_err(|_| RecordError::Content)?;
     }
-    if coins.len() < least { Err(RecordError::Content) } else { Ok(coins) }
+    if probes.len() < least { Err(RecordError::Content) } else { Ok(probes) }
 }
 
-/// A set in its place.
+/// Reads a feasible set into `place`.
 #[inline(never)]
 fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = Event::Permissions(ActionSet::EMPTY);
@@ -328,7 +329,7 @@ fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordErr
     if last == 0 { Err(RecordError::Content) } else { Ok(()) }
 }
 
-/// A statement in its place: a sequence of (coordinate, coefficient), the response, the precision.
+/// Reads a statement into `place`: a sequence of (coordinate, coefficient), the response, the precision.
 #[inline(never)]
 fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
     *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });

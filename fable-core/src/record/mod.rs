@@ -1,8 +1,8 @@
 //! Events and snapshots as bytes: the one encoder of everything that is stored or sent.
 //!
 //! All integers and floats are little-endian. Structured parts are
-//! [postcard](https://postcard.jamesmunns.com/wire-format); `u16` and lengths are its varints, `u32` marked
-//! *fixed* are four bytes. The layout is a promise: golden files pin it, and it changes only with
+//! [postcard](https://postcard.jamesmunns.com/wire-format): `u16` and lengths are its varints, `u32` marked
+//! *fixed* are four bytes. The layout is guaranteed: golden files pin it, and it changes only with
 //! [`VERSION`].
 //!
 //! **Header**, 32 bytes, at the start of a journal file, of a flash page, of a snapshot or of a prior:
@@ -12,10 +12,10 @@
 //! | 4 | `FABJ` for a journal, `FABS` for a snapshot, `FABP` for a prior |
 //! | 1 | [`VERSION`] |
 //! | 1 | digits of the scalar, 24 for `f32` and 53 for `f64` |
-//! | 2 | room of the learner, its `R` |
+//! | 2 | capacity of the learner, its `R` |
 //! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
 //! | 8 | hash of the user |
-//! | 4 | [fingerprint](crate::Policy::guarantee_fingerprint) of the promotion settings that the learner was started with |
+//! | 4 | [fingerprint](crate::Policy::guarantee_fingerprint) of the promotion settings at the start |
 //! | 4 | CRC-32/ISO-HDLC of the 28 bytes before |
 //!
 //! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on
@@ -26,30 +26,32 @@
 //! |---|---|---|
 //! | 0 | permissions | the words of the set up to the last nonzero one: length, `u32` each as varint |
 //! | 1 | onboarding | entries: length, then (`u16`, `f64`) each; response `f64`; precision `f64` |
-//! | 2 | decision without coins | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
+//! | 2 | decision | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
 //! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
 //! | 4 | feedback | round fixed `u32`; reward `f64`; weight `f32` |
 //! | 5 | observation | context; action `u16`; baseline `f64`; reward `f64`; weight `f32` |
-//! | 6 | unlearn | as observation; whether it was imputed `u8`; what is left of it `f32`; contrasts that start again, a set |
+//! | 6 | unlearn | as observation; imputed `u8`; share left `f32`; contrasts that start again, a set |
 //! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
-//! | 8 | promotion | contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; certified by `u8` (0 ellipsoid, 1 coins); round, time, evidence fixed `u32`; interval 2 x `f32` |
+//! | 8 | promotion | see below |
 //! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
-//! | 10 | fading | what is kept `f32` |
-//! | 11 | decision with coins | as decision; coins: length, then (contrast `u8`, what was expected `f32`) each |
-//! | 12 | site | the place that decides, `u32` |
-//! | 13 | elsewhere | place `u32`; its events known before `u32`, and with this one in addition `u32`; time fixed `u32`; what happened |
-//! | 14 | wish | its [code](crate::preference::UserRule::code) `u32`; whether it stands `u8` |
+//! | 10 | fading | share that is kept `f32` |
+//! | 11 | decision with probes | as decision; probes: length, then (contrast `u8`, m `f32`) each |
+//! | 12 | site | the site that decides, `u32` |
+//! | 13 | remote event | site `u32`; its known events `u32`, and new ones `u32`; time fixed `u32`; change |
+//! | 14 | user rule | its [code](crate::preference::UserRule::code) `u32`; 1 if it stands from now on, `u8` |
 //!
-//! What happened elsewhere is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, whether it was
-//! imputed `u8`, coins as above, without any of them a length of 0; 2 a statement, as onboarding; 3 an
-//! unlearning: round `u32`, as unlearn; 4 a promotion. Hosts alone read it (feature `alloc`), and it has up
-//! to 280 bytes.
+//! A promotion is its contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; rule `u8` (0 ellipsoid, 1
+//! probes); round, time, evidence fixed `u32`; interval 2 x `f32`.
+//!
+//! The change of a remote event is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, imputed `u8`,
+//! probes as above, with length 0 without any; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as
+//! unlearn; 4 a promotion. Only hosts read it (feature `alloc`). It has up to 280 bytes.
 //!
 //! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise
 //! 1 + the task's position, then its signals: length, `f32` each.
 //!
-//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, what
-//! is known of other places (number and events, 4 bytes each, in the order of numbers), the words of the
+//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, the
+//! known events of other sites (site and number, 4 bytes each, in the order of sites), the words of the
 //! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers
 //! of the state, 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything
 //! before. See [`snapshot`].
@@ -74,7 +76,7 @@ mod restore;
 pub mod snapshot;
 mod wire;
 
-pub use event::{MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
+pub use event::{MAX_EVENT_LEN, MAX_REMOTE_LEN, decode_event, decode_event_into, encode_event};
 pub use prior::PriorVerifier;
 #[cfg(feature = "alloc")]
 pub use prior::{decode_prior, encode_prior};
@@ -95,25 +97,25 @@ pub const VERSION: u8 = 4;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 
-/// What protects an event; events are short, so it does without a table.
+/// The checksum of an event. Events are short, so it needs no table.
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
-/// How the longer checksum is computed: from a table of 1 KB on a host, without one on a device.
+/// The computation of the longer checksum: from a table of 1 KB on a host, without a table on a device.
 #[cfg(feature = "alloc")]
 pub(crate) type Way = crc::Table<1>;
 #[cfg(not(feature = "alloc"))]
 pub(crate) type Way = NoTable;
 
-/// What protects a header and a snapshot. A static, so that a table exists once.
+/// The checksum of a header and a snapshot. A static, so that a table exists once.
 pub(crate) static CRC_32: Crc<u32, Way> = Crc::<u32, Way>::new(&CRC_32_ISO_HDLC);
 
-/// The checksum of a header and a snapshot, CRC-32/ISO-HDLC, for what adapters store around them.
+/// CRC-32/ISO-HDLC, the checksum of headers and snapshots, for the records of adapters.
 #[must_use]
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u32 {
     CRC_32.checksum(bytes)
 }
 
-/// What a header is the header of.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
@@ -135,7 +137,7 @@ impl Kind {
     }
 }
 
-/// What the bytes after it belong to.
+/// The policy and the user of the bytes after the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
@@ -144,23 +146,23 @@ pub struct Header {
     /// [`DIGITS`](crate::Number::DIGITS) of the learner's scalar.
     pub digits: u8,
     /// `R` of the learner: decisions that can wait, and promotions.
-    pub room: u16,
-    /// Fingerprint of the policy; of a prior, of the same policy without it.
+    pub capacity: u16,
+    /// Fingerprint of the policy. In a prior: of the policy without it.
     pub fingerprint: u64,
-    /// Hash of the user; of a prior, the fingerprint of the policy that has it.
+    /// Hash of the user. In a prior: fingerprint of the policy with it.
     pub user: u64,
-    /// Fingerprint of the promotion settings that the learner was started with.
+    /// Fingerprint of the promotion settings at the learner's start.
     pub guarantee_fingerprint: u32,
 }
 
 impl Header {
     /// The header of a user's records that start under a policy.
     #[must_use]
-    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, room: u16) -> Self {
+    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, capacity: u16) -> Self {
         Self {
             kind,
             digits: digits::<T>(),
-            room,
+            capacity,
             fingerprint: policy.fingerprint(),
             user,
             guarantee_fingerprint: policy.guarantee_fingerprint(),
@@ -172,7 +174,7 @@ impl Header {
     #[inline(never)]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
-        let [low, high] = self.room.to_le_bytes();
+        let [low, high] = self.capacity.to_le_bytes();
         let fields = self.kind.magic().into_iter().chain([VERSION, self.digits, low, high]);
         let fields = fields
             .chain(self.fingerprint.to_le_bytes())
@@ -187,7 +189,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header. A newer version is told apart from damage, whatever its other fields mean.
+    /// Reads a header. Another version is recognised whatever its other fields mean.
     ///
     /// # Errors
     /// Too few bytes, another magic number, a wrong checksum, another version, an unknown scalar.
@@ -217,18 +219,18 @@ impl Header {
             return Err(RecordError::Content);
         }
         let (fingerprint, user) = (u64::from_le_bytes(*fingerprint), u64::from_le_bytes(*user));
-        let (digits, room) = (*digits, u16::from_le_bytes([*low, *high]));
+        let (digits, capacity) = (*digits, u16::from_le_bytes([*low, *high]));
         Ok(Self {
             kind,
             digits,
-            room,
+            capacity,
             fingerprint,
             user,
             guarantee_fingerprint: u32::from_le_bytes(*guarantee_fingerprint),
         })
     }
 
-    /// Whether records after this header can be read under a policy.
+    /// Checks that records after this header can be read under a policy.
     ///
     /// # Errors
     /// Another kind, another scalar, another catalog, other settings.
@@ -255,15 +257,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts the learner that a journal belongs to, ready for its first event.
     ///
     /// # Errors
-    /// A header that does not fit the policy, less room than it asks for, or storage of the wrong length;
+    /// A header that does not fit the policy, less capacity than it needs, or storage of the wrong length;
     /// nothing has changed then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
         self.start_journal_in(policy, header, 0)
     }
 
-    /// The same for a journal that begins in a later incarnation: hosts that keep nothing of a forgotten
-    /// user, not even how often that happened, start everyone who comes later in an incarnation that was
-    /// never used, so that no decision id is ever given twice.
+    /// Starts the learner of a journal in a given incarnation.
+    ///
+    /// A host that keeps nothing of forgotten users starts later users of the name in an incarnation that was
+    /// never used. So no decision id occurs twice.
     ///
     /// # Errors
     /// As for [`start_journal`](Self::start_journal).
@@ -274,8 +277,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         incarnation: u32,
     ) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
-        if usize::from(header.room) > R {
-            return Err(RecordError::Capacity { needed: header.room });
+        if usize::from(header.capacity) > R {
+            return Err(RecordError::Capacity { needed: header.capacity });
         }
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
@@ -290,8 +293,9 @@ const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
 
-/// What can be wrong with bytes. Whatever it is, nothing has been read into a state. Errors are small: on a
-/// device they are handed up in registers, and no fingerprint is in them that the caller has in its hands.
+/// A fault in bytes. Nothing has been read into a state then.
+///
+/// Errors are small, so a device returns them in registers. They have no fingerprint that the caller knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -306,7 +310,7 @@ pub enum RecordError {
     Checksum,
     /// The records were written by another version.
     Version {
-        /// Theirs.
+        /// The version of the records.
         found: u8,
     },
     /// The records are in the other scalar.
@@ -314,28 +318,27 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] is not
-    /// the policy's. They are whole, and a user of them can be [migrated](crate::Catalog::shape).
+    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] differs.
+    /// They are undamaged, and their user can be [migrated](crate::Catalog::shape).
     Catalog,
-    /// The records belong to this catalog and other settings, or to another prior: the lower half is not the
-    /// policy's.
+    /// The records belong to this catalog with other settings or another prior: the lower half differs.
     Policy,
-    /// The bytes are whole but mean nothing here: a number out of range, an unknown event.
+    /// The bytes are undamaged but impossible here: a number out of range, an unknown event.
     Content,
-    /// The record has something that this build was made without: wishes without the feature `rules`, counted
-    /// surprises without `adapt`, an event of a feature that is left out.
+    /// The record needs a feature that this build leaves out: user rules without `rules`, counted surprise
+    /// without `adapt`, an event of another feature.
     Unsupported,
-    /// The learner has not the room that the record needs.
+    /// The learner has less capacity than the record needs.
     Capacity {
-        /// What its `R` would have to be.
+        /// The `R` that the record needs.
         needed: u16,
     },
     /// The learner's storage has the wrong length.
     Storage {
-        /// What the catalog needs.
+        /// The length that the catalog needs.
         expected: usize,
     },
-    /// The learner is not vacant.
+    /// The learner is not empty.
     Occupied,
     /// The bytes loaded are not those that were verified.
     Changed,

@@ -1,11 +1,12 @@
-//! A base prior as bytes: how a population's prior reaches a device and lies in its flash.
+//! A base prior as bytes: a population's prior on its way to a device, and in its flash.
 //!
 //! The record is a [header](super) of the kind `FABP`, the packed numbers of the
-//! [`Factor`](crate::posterior::Factor), 4 or 8 bytes each, and the CRC-32 of everything before. The header's
-//! fingerprint is that of the policy *without* the prior, which catalog and settings have to agree with; in
-//! the place of the user stands the fingerprint of the policy *with* it, which users who began from the prior
-//! have in their snapshots. Room and promise are 0. The header's length is a multiple of every alignment, so
-//! where flash is mapped into memory the numbers after it can be the factor as they lie there.
+//! [`Factor`](crate::posterior::Factor), 4 or 8 bytes each, and the CRC-32 of everything before.
+//!
+//! The header's fingerprint is that of the policy *without* the prior: catalog and settings have to agree
+//! with it. Its user is the fingerprint of the policy *with* the prior, which snapshots of users with this
+//! prior have. Capacity and guarantee fingerprint are 0. The header's length is a multiple of every
+//! alignment. So flash that is mapped into memory can be the factor.
 //!
 //! ```
 //! use fable_core::record::{PriorVerifier, decode_prior, encode_prior};
@@ -34,43 +35,53 @@ use crate::policy::{Policy, Sum};
 use crate::posterior::Prior;
 use crc::Digest;
 
-/// Bytes of the prior of a catalog: what a device sets aside for one.
+/// Bytes of the prior of a catalog, for a device to reserve.
 #[must_use]
 pub const fn prior_len<T: Scalar>(catalog: &Catalog<'_>) -> usize {
     HEADER_LEN + width::<T>() * catalog.layout().packed_len() + 4
 }
 
-/// Looks at every byte of a prior and changes nothing. What it cannot see without the whole factor at hand,
-/// whether variances and means are in range, [`Factor::new`](crate::posterior::Factor::new) finds.
+/// Checks every byte of a prior and changes nothing. [`Factor::new`](crate::posterior::Factor::new) checks
+/// variances and means, which takes the whole factor.
 pub struct PriorVerifier<'p, T> {
     policy: &'p Policy<'p, T>,
-    header: Option<Header>,
-    /// Bytes of the part that is not complete yet, and how many.
+    progress: Progress,
+    /// The bytes of the part that is not complete, and their number.
     part: [u8; HEADER_LEN],
     filled: usize,
-    /// Numbers seen.
-    numbers: usize,
     digest: Digest<'static, u32, Way>,
     sum: Sum,
-    done: bool,
+}
+
+/// The part of a prior that comes next.
+#[derive(Clone, Copy)]
+enum Progress {
+    Header,
+    /// Number `index` of the packed factor.
+    Number {
+        header: Header,
+        index: usize,
+    },
+    Sum(Header),
+    Done(Header),
 }
 
 impl<'p, T: Scalar> PriorVerifier<'p, T> {
-    /// Starts verifying a prior for a policy, whatever prior that has itself.
+    /// Starts verifying a prior for a policy. The policy's own prior does not matter.
     #[must_use]
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
         let (part, digest) = ([0; HEADER_LEN], CRC_32.digest());
         let sum = policy.sum().u64(Prior::<T>::FACTOR);
-        Self { policy, header: None, part, filled: 0, numbers: 0, digest, sum, done: false }
+        Self { policy, progress: Progress::Header, part, filled: 0, digest, sum }
     }
 
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// What is wrong with them; the verifier is of no more use then.
+    /// A fault in the bytes; the verifier cannot be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         for byte in bytes {
-            if self.done {
+            if let Progress::Done(_) = self.progress {
                 return Err(RecordError::TooLong);
             }
             if let Some(slot) = self.part.get_mut(self.filled) {
@@ -86,36 +97,46 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
         Ok(())
     }
 
-    fn wanted(&self) -> usize {
-        match self.header {
-            None => HEADER_LEN,
-            Some(_) if self.numbers < self.policy.catalog().layout().packed_len() => width::<T>(),
-            Some(_) => 4,
+    /// Length of the next part.
+    const fn wanted(&self) -> usize {
+        match self.progress {
+            Progress::Header => HEADER_LEN,
+            Progress::Number { .. } => width::<T>(),
+            Progress::Sum(_) | Progress::Done(_) => 4,
         }
     }
 
-    /// Looks at a part that is complete.
+    /// Checks a complete part.
     fn take(&mut self) -> Result<(), RecordError> {
-        let Some(header) = self.header else {
-            let header = Header::decode(&self.part)?;
-            header.admit_as::<T>(Kind::Prior, self.policy.sum().u64(Prior::<T>::ISOTROPIC).finish())?;
-            self.header = Some(header);
-            return Ok(());
-        };
-        let layout = self.policy.catalog().layout();
-        if self.numbers < layout.packed_len() {
-            let number: T = number(&self.part);
-            Prior::check_entry(layout, self.numbers, number).map_err(|_| RecordError::Content)?;
-            self.sum = self.sum.u64(number.bits());
-            self.numbers += 1;
-            return Ok(());
+        match self.progress {
+            Progress::Header => {
+                let header = Header::decode(&self.part)?;
+                header.admit_as::<T>(Kind::Prior, self.policy.sum().u64(Prior::<T>::ISOTROPIC).finish())?;
+                self.progress = Progress::Number { header, index: 0 };
+            }
+            Progress::Number { header, index } => {
+                let layout = self.policy.catalog().layout();
+                let number: T = number(&self.part);
+                Prior::check_entry(layout, index, number).map_err(|_| RecordError::Content)?;
+                self.sum = self.sum.u64(number.bits());
+                self.progress = if index + 1 < layout.packed_len() {
+                    Progress::Number { header, index: index + 1 }
+                } else {
+                    Progress::Sum(header)
+                };
+            }
+            Progress::Sum(header) | Progress::Done(header) => {
+                let sum = self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                if sum != self.digest.clone().finalize() {
+                    return Err(RecordError::Checksum);
+                }
+                self.progress = Progress::Done(header);
+                if header.user != self.sum.finish() {
+                    return Err(RecordError::Content);
+                }
+            }
         }
-        let sum = self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        if sum != self.digest.clone().finalize() {
-            return Err(RecordError::Checksum);
-        }
-        self.done = true;
-        if header.user == self.sum.finish() { Ok(()) } else { Err(RecordError::Content) }
+        Ok(())
     }
 
     /// Ends the pass when all bytes were pushed: the fingerprint of the policy with this prior.
@@ -123,14 +144,14 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing.
     pub fn finish(self) -> Result<u64, RecordError> {
-        match self.header {
-            Some(header) if self.done && self.filled == 0 => Ok(header.user),
+        match self.progress {
+            Progress::Done(header) if self.filled == 0 => Ok(header.user),
             _ => Err(RecordError::Truncated),
         }
     }
 }
 
-/// The number that bytes begin with.
+/// The number at the start of `bytes`.
 fn number<T: Scalar>(bytes: &[u8]) -> T {
     let mut bits = [0; 8];
     for (slot, byte) in bits.iter_mut().zip(bytes).take(width::<T>()) {
@@ -139,15 +160,15 @@ fn number<T: Scalar>(bytes: &[u8]) -> T {
     T::from_bits(u64::from_le_bytes(bits))
 }
 
-/// Puts the bytes of numbers, which begin at the number `first`, where they belong in a packed factor: for
-/// devices whose flash is not mapped into memory. Chunks are whole numbers.
+/// Copies the bytes of numbers, from the number `first` on, into a packed factor: for devices whose flash is
+/// not mapped into memory. Chunks are whole numbers.
 pub fn read_numbers<T: Scalar>(packed: &mut [T], first: usize, bytes: &[u8]) {
     for (slot, bytes) in packed.iter_mut().skip(first).zip(bytes.chunks_exact(width::<T>())) {
         *slot = number(bytes);
     }
 }
 
-/// The bytes of a policy's prior; none if it is not a factor.
+/// The bytes of a policy's prior; `None` if it is not a factor.
 #[cfg(feature = "alloc")]
 #[must_use]
 pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec<u8>> {
@@ -157,7 +178,7 @@ pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec
     let header = Header {
         kind: Kind::Prior,
         digits,
-        room: 0,
+        capacity: 0,
         fingerprint,
         user: policy.fingerprint(),
         guarantee_fingerprint: 0,

@@ -1,4 +1,4 @@
-//! Reading a [snapshot](super::snapshot): a first pass that looks at every byte, a second that loads them in
+//! Reading a [snapshot](super::snapshot): the first pass checks every byte, the second pass loads them in
 //! place.
 
 use super::snapshot::{Piece, Stage, width};
@@ -17,7 +17,7 @@ const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
 /// Largest magnitude of an entry of the factor.
 const MAX_ENTRY: f64 = 1e12;
 
-/// One part, read and found possible.
+/// One checked part.
 enum Item<T> {
     Header(Header),
     Counters(Counters),
@@ -29,20 +29,20 @@ enum Item<T> {
     Sum(u32),
 }
 
-/// What takes the parts.
+/// The receiver of the parts.
 type Take<'t, T> = dyn FnMut(&Counters, Item<T>) -> Result<(), RecordError> + 't;
 
-/// Takes bytes and hands out parts. Everything that can be wrong with a part is found here, in both passes.
+/// Cuts bytes into parts and checks them, in both passes.
 struct Reader<'p, T> {
     policy: &'p Policy<'p, T>,
     stage: Stage,
     counters: Counters,
-    /// The last one of the other places.
+    /// The last of the other sites.
     merged: Option<u32>,
-    /// Contrasts that have had a promotion.
+    /// Contrasts with a promotion so far.
     promoted: ContrastSet,
-    /// Contrasts that have had their coin.
-    tossed: ContrastSet,
+    /// Contrasts with a probe so far.
+    probed: ContrastSet,
     part: Piece,
     digest: Digest<'static, u32, Way>,
 }
@@ -55,13 +55,13 @@ impl<'p, T: Scalar> Reader<'p, T> {
             counters: Counters::default(),
             merged: None,
             promoted: ContrastSet::EMPTY,
-            tossed: ContrastSet::EMPTY,
+            probed: ContrastSet::EMPTY,
             part: Piece::new(),
             digest: CRC_32.digest(),
         }
     }
 
-    /// Once in an image, whatever takes the parts.
+    /// One function in an image for all receivers.
     #[inline(never)]
     fn push(&mut self, bytes: &[u8], take: &mut Take<'_, T>) -> Result<(), RecordError> {
         let pushed = self.push_bytes(bytes, take);
@@ -93,7 +93,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         Ok(())
     }
 
-    /// Length of the present part, as far as it is known.
+    /// Length of the present part, as far as known.
     fn wanted(&self) -> usize {
         match self.stage {
             Stage::Header => HEADER_LEN,
@@ -165,8 +165,8 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let newer = u32::from(counters.pending.saturating_sub(index));
                 let in_order = pending.round == counters.round.saturating_sub(newer.saturating_sub(1));
                 let known = pending.probed.is_below(catalog.contrasts().len());
-                let again = pending.probed.iter().any(|contrast| self.tossed.contains(contrast));
-                pending.probed.iter().for_each(|contrast| self.tossed.insert(contrast));
+                let again = pending.probed.iter().any(|contrast| self.probed.contains(contrast));
+                pending.probed.iter().for_each(|contrast| self.probed.insert(contrast));
                 if in_order && known && !again {
                     Ok(Item::Pending(pending))
                 } else {
@@ -180,7 +180,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
                 let sound =
                     promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
-                // One that was made elsewhere has its round there.
+                // A promotion of another site has a round of that site.
                 let sound = sound && (promotion.round <= counters.round || counters.merged > 0);
                 if !known || !sound {
                     return Err(RecordError::Content);
@@ -194,7 +194,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
-                if !cfg!(feature = "rules") && is_of_wishes(catalog, index) && number.bits() != 0 {
+                if !cfg!(feature = "rules") && is_of_user_rules(catalog, index) && number.bits() != 0 {
                     return Err(RecordError::Unsupported);
                 }
                 if possible(catalog, index, number) {
@@ -225,22 +225,22 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 }
 
-/// Whether a number is the place of a wish.
-fn is_of_wishes(catalog: &Catalog<'_>, index: u32) -> bool {
+/// True if the number at an index is a user rule.
+fn is_of_user_rules(catalog: &Catalog<'_>, index: u32) -> bool {
     usize::try_from(index).is_ok_and(|index| index + USER_RULE_LEN >= catalog.state_len())
 }
 
-/// Inverse pivots are positive and at most the largest prior variance, entries are no larger than settings
-/// can make them, counts, of which fading leaves fractions, are not negative, numbers of contrasts are such
-/// as coins lead to.
+/// True if a number at an index is possible. Inverse pivots are positive and at most the largest prior
+/// variance. Entries are no larger than settings can make them. Counts, of which fading leaves fractions, are
+/// not negative. Numbers of contrasts are those of trials.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
-    let rules = is_of_wishes(catalog, index);
+    let rules = is_of_user_rules(catalog, index);
     let (layout, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
     if rules {
         let code = code_of(number);
         code == 0 || is_user_rule(catalog, code)
-    } else if let Some(place) = index.checked_sub(catalog.trials_start()) {
-        is_possible(place % TRIAL_LEN, number.to_f64())
+    } else if let Some(number_index) = index.checked_sub(catalog.trials_start()) {
+        is_possible(number_index % TRIAL_LEN, number.to_f64())
     } else if index < layout.dimension() {
         number > T::ZERO && number.to_f64() <= MAX_INVERSE
     } else if index < layout.packed_len() {
@@ -251,7 +251,7 @@ fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
     }
 }
 
-/// A snapshot that was seen whole and found sound.
+/// A snapshot that was checked completely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Verified {
@@ -261,25 +261,25 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Whose snapshot it is.
+    /// Hash of the user.
     #[must_use]
     pub const fn user(&self) -> u64 {
         self.header.user
     }
 
-    /// How often the user had been forgotten.
+    /// Number of times that the user had been forgotten.
     #[must_use]
     pub const fn incarnation(&self) -> u32 {
         self.counters.incarnation
     }
 
-    /// Decisions made in that incarnation.
+    /// Number of decisions in this incarnation.
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.counters.round
     }
 
-    /// The least `R` of a learner that it can be loaded into.
+    /// The least `R` of a learner that can load it.
     #[must_use]
     pub const fn capacity(&self) -> u16 {
         let Counters { pending, profile, .. } = self.counters;
@@ -287,30 +287,37 @@ impl Verified {
     }
 }
 
-/// The first pass: looks at every byte and changes nothing.
+/// The first pass: checks every byte and changes nothing.
 pub struct Verifier<'p, T> {
     reader: Reader<'p, T>,
-    header: Option<Header>,
-    sum: Option<u32>,
+    seen: Seen,
+}
+
+/// The parts of a snapshot that identify it.
+#[derive(Clone, Copy)]
+enum Seen {
+    Nothing,
+    Header(Header),
+    Whole { header: Header, sum: u32 },
 }
 
 impl<'p, T: Scalar> Verifier<'p, T> {
     /// Starts verifying a snapshot for a policy.
     #[must_use]
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
-        Self { reader: Reader::new(policy), header: None, sum: None }
+        Self { reader: Reader::new(policy), seen: Seen::Nothing }
     }
 
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// What is wrong with them; the verifier is of no more use then.
+    /// A fault in the bytes; the verifier cannot be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
-        let Self { reader, header, sum } = self;
+        let Self { reader, seen } = self;
         reader.push(bytes, &mut |_, item| {
-            match item {
-                Item::Header(found) => *header = Some(found),
-                Item::Sum(found) => *sum = Some(found),
+            match (item, *seen) {
+                (Item::Header(header), _) => *seen = Seen::Header(header),
+                (Item::Sum(sum), Seen::Header(header)) => *seen = Seen::Whole { header, sum },
                 _ => {}
             }
             Ok(())
@@ -322,8 +329,8 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     /// # Errors
     /// [`RecordError::Truncated`] when some are missing.
     pub fn finish(self) -> Result<Verified, RecordError> {
-        match (self.header, self.sum) {
-            (Some(header), Some(sum)) if self.reader.stage == Stage::Done => {
+        match self.seen {
+            Seen::Whole { header, sum } if self.reader.stage == Stage::Done => {
                 Ok(Verified { header, counters: self.reader.counters, sum })
             }
             _ => Err(RecordError::Truncated),
@@ -331,8 +338,8 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     }
 }
 
-/// The second pass: puts the bytes into a learner. Until [`finish`](Self::finish) the learner counts as
-/// vacant, and when that is never reached it is.
+/// The second pass: loads the bytes into a learner. The learner counts as empty until
+/// [`finish`](Self::finish), and is empty after an error.
 pub struct Loader<'l, T: Scalar> {
     memory: Memory<'l, T>,
     reader: Reader<'l, T>,
@@ -348,7 +355,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// Bytes that are not those of the first pass; the learner is vacant when the loader is dropped.
+    /// Other bytes than in the first pass; the learner is empty after the loader is dropped.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let Self { memory, reader, verified } = self;
         reader.push(bytes, &mut |counters, item| {
@@ -376,10 +383,10 @@ impl<'l, T: Scalar> Loader<'l, T> {
         })
     }
 
-    /// Ends the load when all bytes were pushed: the learner is what it was when the snapshot was made.
+    /// Ends the load when all bytes were pushed. The learner equals the learner of the snapshot.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] when some are missing; the learner is vacant then.
+    /// [`RecordError::Truncated`] when some are missing; the learner is empty then.
     pub fn finish(self) -> Result<(), RecordError> {
         if self.reader.stage != Stage::Done {
             return Err(RecordError::Truncated);
@@ -396,7 +403,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.guarantee_fingerprint = header.guarantee_fingerprint;
         state.voided = counters.voided;
         let layout = self.reader.policy.catalog().layout();
-        // As three numbers, not as memory, which the compiler moves as if it might overlap.
+        // Copied as three numbers. Copied as one value, it would link `memmove`.
         (state.layout.leaves, state.layout.leaf, state.layout.root) =
             (layout.leaves, layout.leaf, layout.root);
         state.log_det_ratio = counters.log_det_ratio;

@@ -1,25 +1,27 @@
-//! A whole state as a stream of bytes, written and read in chunks of any size: a device uses 256 bytes and no
-//! second copy.
+//! A whole state as a stream of bytes, written and read in chunks of any size. A device needs 256 bytes and
+//! no second copy.
 //!
-//! [`Snapshot`] writes. Reading takes two passes over the same bytes: a [`Verifier`] sees all of them first
-//! and changes nothing, then a [`Loader`] puts them into a vacant learner, in place. A learner whose load
-//! fails or is given up is vacant again. A learner goes on from a snapshot with the same bits on every
-//! platform. A population prior is a snapshot with zero rounds, of a learner [started
-//! from](crate::Learner::start_from) it: load it and go on, or make its
-//! [`packed`](crate::posterior::Posterior::packed) numbers a [`Factor`](crate::posterior::Factor).
+//! [`Snapshot`] writes. Reading takes two passes over the same bytes. A [`Verifier`] checks all of them and
+//! changes nothing, then a [`Loader`] copies them into an empty learner, in place. After a failed load the
+//! learner is empty again. A learner continues from a snapshot with the same bits on every platform.
 //!
-//! The counters are, in this order: incarnation, place that decides (0 before the first decision), round,
-//! events and observations, fixed `u32` each; whether the guarantee is voided, `u8`; log-determinant ratio,
-//! `f64`; rewards since the last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`,
-//! and rewards since one, `u8`; number of other places, `u8`; of words of the permissions, `u8`; of decisions
-//! in the ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`. A decision in the ring is its round and
-//! time, fixed `u32`; action, `u16`; whether it waits, `u8` (0 waits, 1 rewarded, 2 expired); baseline,
-//! `f64`; context; the contrasts whose last coin was tossed for it, a set.
+//! A population's prior is a snapshot with zero rounds, of a learner [started
+//! from](crate::Learner::start_from) it. Load it, or use its [`packed`](crate::posterior::Posterior::packed)
+//! numbers as a [`Factor`](crate::posterior::Factor).
 //!
-//! The numbers are the packed posterior, the evidence counts, and for each declared contrast 15: the
-//! logarithms of ten products of wealth, for and against; the sum of Z and V; what the last coin expected;
-//! trials + 2^16 x (0 open, 1 certified for, 2 against) + 3 x 2^16 x starts; the e-detector. The last 24 have
-//! the bits of the [codes](crate::preference::UserRule::code) of the user's wishes, then zeros.
+//! The counters are, in this order: incarnation, site that decides (0 before the first decision), round,
+//! events and observations, fixed `u32` each; voided guarantee, `u8`; log-determinant ratio, `f64`; rewards
+//! since the last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards
+//! since a change, `u8`; numbers of other sites, `u8`; of words of the permissions, `u8`; of decisions in the
+//! ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`.
+//!
+//! A decision in the ring is its round and time, fixed `u32`; action, `u16`; wait, `u8` (0 waits, 1 rewarded,
+//! 2 expired); baseline, `f64`; context; the contrasts whose last probe it has, a set.
+//!
+//! The numbers are the packed posterior, the evidence counts, and 15 for each declared contrast: the
+//! logarithms of ten products of wealth, for and against; the sum of Z and V; m of the last probe; trials +
+//! 2^16 x (0 open, 1 certified for, 2 against) + 3 x 2^16 x starts; the e-detector. The last 24 have the bits
+//! of the [codes](crate::preference::UserRule::code) of the user's rules, then zeros.
 //!
 //! ```
 //! use fable_core::record::Verifier;
@@ -62,13 +64,13 @@ use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, User, UserError, View};
 use crc::Digest;
 
-/// The longest part: a decision with 16 signals, coins and its length byte.
+/// The longest part: a decision with 16 signals, probes and its length byte.
 const MAX_PART: usize = 96;
 
 pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 
-/// Bytes of the longest snapshot of a learner whose `R` is `room`, not merged from other places: what a
-/// device sets aside for one.
+/// Bytes of the longest snapshot of a learner with `R` = `capacity` that was not merged from other sites, for
+/// a device to reserve.
 ///
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -76,26 +78,26 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 /// assert_eq!(LEN, 2_771);
 /// ```
 #[must_use]
-pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, room: usize) -> usize {
+pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, capacity: usize) -> usize {
     let action = if catalog.actions() > 128 { 2 } else { 1 };
     let contrasts = catalog.contrasts().len();
-    let coins =
+    let probed =
         if contrasts <= 32 { varint_len(contrasts) + 1 } else { varint_len(32) + varint_len(contrasts - 32) };
-    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + coins;
+    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + probed;
     let promotion = 1 + 4 + 3 * 4 + 2 * 4;
-    let promotions = if contrasts < room { contrasts } else { room };
+    let promotions = if contrasts < capacity { contrasts } else { capacity };
     let (words, counters) =
         (catalog.actions().div_ceil(32), 1 + 5 * 4 + 1 + 8 + 3 + 4 + 3 + 1 + 1 + 1 + 3 + 3 + 4);
-    let lists = 4 * words + decision * room + promotion * promotions;
+    let lists = 4 * words + decision * capacity + promotion * promotions;
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
 }
 
-/// Bytes of the longest varint of so many bits.
+/// Bytes of the longest varint of a number of bits.
 const fn varint_len(bits: usize) -> usize {
     if bits == 0 { 1 } else { bits.div_ceil(7) }
 }
 
-/// What comes next. Lists are walked by position.
+/// The next part. Parts of lists have a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Header,
@@ -107,7 +109,7 @@ pub(super) enum Stage {
     Number(u32),
     Sum,
     Done,
-    /// An error was returned; nothing that follows makes it good.
+    /// An error was returned. All further bytes are refused.
     Failed,
 }
 
@@ -166,21 +168,21 @@ impl<T: Scalar> User<'_, T> {
     /// Starts writing a snapshot.
     ///
     /// # Errors
-    /// A vacant user.
+    /// An empty user.
     pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
         Snapshot::new(self.memory.view())
     }
 
-    /// Whether a verified snapshot can be loaded in place of this user: ask before giving up a state for it.
+    /// Checks that a verified snapshot can be loaded in place of this user, before the state is given up.
     ///
     /// # Errors
-    /// Too little room for the ring or the profile.
+    /// Too little capacity for the ring or the profile.
     pub fn fits(&self, verified: &Verified) -> Result<(), RecordError> {
         fits(self.memory.view(), self.policy, verified)
     }
 
-    /// Starts loading a verified snapshot in place of this user; the same bytes have to be pushed again.
-    /// Until that is finished the user is vacant.
+    /// Starts loading a verified snapshot in place of this user. The same bytes are pushed again. The user is
+    /// empty until the load is finished.
     ///
     /// # Errors
     /// As for [`fits`](Self::fits); nothing has changed then.
@@ -189,7 +191,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(Loader::new(self.memory.reborrow(), self.policy, verified))
     }
 
-    /// Makes the user what it was when the bytes of a snapshot were written: verifies, then loads.
+    /// Restores the user of a snapshot: verifies, then loads.
     ///
     /// # Errors
     /// As for [`Learner::restore`]; nothing has changed then.
@@ -202,7 +204,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts writing a snapshot.
     ///
     /// # Errors
-    /// A vacant learner.
+    /// An empty learner.
     pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
         Snapshot::new(self.view())
     }
@@ -210,7 +212,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// The bytes of a snapshot.
     ///
     /// # Errors
-    /// A vacant learner.
+    /// An empty learner.
     #[cfg(feature = "alloc")]
     pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, UserError> {
         let mut snapshot = self.snapshot()?;
@@ -220,8 +222,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(bytes)
     }
 
-    /// Makes the learner what it was when the bytes of a snapshot were written, whatever it is now: verifies,
-    /// then loads.
+    /// Restores the learner of a snapshot: verifies, then loads. The learner may be in use.
     ///
     /// # Errors
     /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.
@@ -229,10 +230,11 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         restore(self.memory(), policy, bytes)
     }
 
-    /// Starts loading a verified snapshot into this vacant learner; the same bytes have to be pushed again.
+    /// Starts loading a verified snapshot into this empty learner. The same bytes are pushed again.
     ///
     /// # Errors
-    /// A learner that is not vacant, storage of another length, too little room for the ring or the profile.
+    /// A learner that is not empty, storage of another length, too little capacity for the ring or the
+    /// profile.
     pub fn load<'l>(
         &'l mut self,
         policy: &'l Policy<'l, T>,
@@ -248,10 +250,10 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
 
 #[cfg(feature = "alloc")]
 impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
-    /// Everything that is known, as a snapshot.
+    /// The bytes of a snapshot.
     #[must_use]
     pub fn to_bytes(&self) -> alloc::vec::Vec<u8> {
-        self.learner().to_bytes().unwrap_or_default() // never vacant
+        self.learner().to_bytes().unwrap_or_default() // never empty
     }
 
     /// The user of a snapshot.
@@ -279,7 +281,7 @@ fn restore<T: Scalar>(
     loader.finish()
 }
 
-/// Whether a verified snapshot can be loaded into memory.
+/// Checks that a verified snapshot can be loaded into memory.
 fn fits<T: Scalar>(
     view: View<'_, T>,
     policy: &Policy<'_, T>,
@@ -340,7 +342,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
     }
 
-    /// Writes the next bytes and says how many; 0 when there are no more.
+    /// Writes the next bytes. The result is their number; 0 at the end.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut written = 0;
         while let Some(out) = out.get_mut(written..).filter(|out| !out.is_empty()) {
@@ -372,10 +374,10 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
                 let user = state.user;
                 let guarantee_fingerprint = state.guarantee_fingerprint;
                 let (kind, digits) = (Kind::Snapshot, digits::<T>());
-                let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
+                let capacity = u16::try_from(pending.len()).unwrap_or(u16::MAX);
                 put(
                     &mut self.part,
-                    &Header { kind, digits, room, fingerprint, user, guarantee_fingerprint }.encode(),
+                    &Header { kind, digits, capacity, fingerprint, user, guarantee_fingerprint }.encode(),
                 );
             }
             Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
@@ -412,7 +414,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
     }
 }
 
-/// Every part fits by construction.
+/// Appends to a part. Every part fits by construction.
 #[inline]
 fn put(part: &mut Piece, bytes: &[u8]) {
     let _ = part.extend_from_slice(bytes);

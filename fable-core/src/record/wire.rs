@@ -1,8 +1,7 @@
-//! How the parts of records stand in bytes: postcard's wire format, read and written by hand.
+//! The bytes of the parts of records: postcard's wire format, read and written by hand.
 //!
-//! Postcard's own code is generic and keeps panics when it is built for size; these few functions do not, and
-//! take four kilobytes less on a Cortex-M0. `tests/it/record.rs` compares what they write with what postcard
-//! writes.
+//! Postcard's own code is generic and keeps panics in builds for size. These functions do not, and take four
+//! kilobytes less on a Cortex-M0. `tests/it/record.rs` compares both.
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};
@@ -20,7 +19,7 @@ impl<'b> Output<'b> {
         Self { bytes, written: 0 }
     }
 
-    /// How many were written; `None` when there was not enough room.
+    /// The number of written bytes; `None` if the buffer was too small.
     pub(crate) const fn len(&self) -> Option<usize> {
         if self.written <= self.bytes.len() { Some(self.written) } else { None }
     }
@@ -120,12 +119,13 @@ impl<'b> Output<'b> {
     }
 }
 
-/// Bytes that are read one after the other. What is wrong is remembered, and zeros are read from then on, so
-/// that a reader asks once, at the [end](Self::end): a question after every number takes more code than all
-/// the numbers.
+/// Bytes that are read one after the other.
+///
+/// The first fault is remembered, and zeros are read from then on. A reader asks once, at the
+/// [end](Self::end): a check after every number takes more code than all the numbers.
 pub(crate) struct Input<'b> {
     rest: &'b [u8],
-    /// What was wrong first.
+    /// The first fault.
     fault: Option<RecordError>,
 }
 
@@ -134,15 +134,15 @@ impl<'b> Input<'b> {
         Self { rest: bytes, fault: None }
     }
 
-    /// What was not read.
+    /// The bytes that were not read.
     pub(crate) const fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
-    /// Whether something was wrong with what was read.
+    /// Ends the reading.
     ///
     /// # Errors
-    /// What was wrong first.
+    /// The first fault.
     pub(crate) const fn end(&self) -> Result<(), RecordError> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -150,7 +150,7 @@ impl<'b> Input<'b> {
         }
     }
 
-    /// The bytes make no sense.
+    /// Refuses the bytes as impossible.
     pub(crate) const fn refuse(&mut self) {
         self.fail(RecordError::Content);
     }
@@ -181,7 +181,7 @@ impl<'b> Input<'b> {
         byte
     }
 
-    /// A truth, or whether something follows.
+    /// Reads a bool or an Option tag.
     #[inline(never)]
     pub(crate) fn flag(&mut self) -> bool {
         let byte = self.byte();
@@ -191,7 +191,7 @@ impl<'b> Input<'b> {
         byte == 1
     }
 
-    /// A varint in as few bytes as it needs.
+    /// Reads a varint in as few bytes as possible.
     #[inline(never)]
     pub(crate) fn varint(&mut self) -> u32 {
         let mut number = 0_u32;
@@ -239,11 +239,11 @@ impl<'b> Input<'b> {
         f64::from_bits(self.u64())
     }
 
-    /// A context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is
+    /// Reads a context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is
     /// refused.
     ///
     /// # Errors
-    /// What is wrong with it, or with what was read before: there is no context then.
+    /// A fault in the context, or in the bytes before.
     #[inline(never)]
     pub(crate) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
         let task = self.byte().checked_sub(1).map(usize::from);
@@ -359,13 +359,13 @@ pub(crate) struct Counters {
     pub(crate) squares: f32,
     pub(crate) disappointment: u16,
     pub(crate) since_change: u8,
-    /// Other places.
+    /// Number of other sites.
     pub(crate) merged: u8,
     /// Words of the permissions up to the last nonzero one.
     pub(crate) words: u8,
-    /// Decisions in the ring.
+    /// Number of decisions in the ring.
     pub(crate) pending: u16,
-    /// Promotions.
+    /// Number of promotions.
     pub(crate) profile: u16,
     /// Numbers of the state.
     pub(crate) numbers: u32,
