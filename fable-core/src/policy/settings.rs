@@ -48,8 +48,7 @@ impl Exploration {
     #[inline]
     pub fn nu(&self, round: u32, dimension: usize) -> f64 {
         match *self {
-            Self::Constant(scale) => scale,
-            Self::Optimistic(scale) => scale,
+            Self::Constant(scale) | Self::Optimistic(scale) => scale,
             Self::Theorem { .. } if !cfg!(feature = "theorem") => 0.0, // no policy has this schedule
             Self::Theorem { delta } => {
                 let dimension = u32::try_from(dimension).map_or(f64::INFINITY, f64::from);

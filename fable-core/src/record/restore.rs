@@ -177,12 +177,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let promotion = self.part(|input| Ok(input.promotion()))?;
                 let contrast = usize::from(promotion.contrast);
                 let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
-                let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
-                let sound =
-                    promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
-                // A promotion of another site has a round of that site.
-                let sound = sound && (promotion.round <= counters.round || counters.merged > 0);
-                if !known || !sound {
+                if !known || !is_sound_promotion(&promotion, counters) {
                     return Err(RecordError::Content);
                 }
                 self.promoted.insert(contrast);
@@ -223,6 +218,14 @@ impl<'p, T: Scalar> Reader<'p, T> {
         let part = read(&mut input).map_err(|_| RecordError::Content)?;
         if input.end().is_ok() && input.rest().is_empty() { Ok(part) } else { Err(RecordError::Content) }
     }
+}
+
+/// True if a promotion is possible after these counters.
+fn is_sound_promotion(promotion: &Promotion, counters: &Counters) -> bool {
+    let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
+    let ordered = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
+    // A promotion of another site has a round of that site.
+    ordered && (promotion.round <= counters.round || counters.merged > 0)
 }
 
 /// True if the number at an index is a user rule.

@@ -310,7 +310,7 @@ fn coins_of_all_places_are_one_test() {
         for event in &place.journal {
             match event {
                 Event::Decision { round, action, coins, .. } => {
-                    drop(decided.insert(*round, (*action, coins.clone())))
+                    drop(decided.insert(*round, (*action, coins.clone())));
                 }
                 Event::Feedback { round, reward, .. } => {
                     let (action, coins) = &decided[round];
