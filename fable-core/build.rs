@@ -16,6 +16,7 @@ fn main() {
 
 /// The condition of a target triple and its operating system: none for bare metal with a floating-point unit, and for
 /// WebAssembly.
+#[must_use]
 pub fn condition(triple: &str, system: &str) -> Option<&'static str> {
     let bare = system == "none";
     if is_software(triple, bare) {

@@ -1,4 +1,4 @@
-//! `defmt::Format` for types with many numbers: one line each. A derived format would print every number.
+//! `defmt::Format` for types of many numbers: one line that names the value.
 
 #[cfg(feature = "analysis")]
 use crate::analysis::{Program, Span};
@@ -189,7 +189,7 @@ impl<T: Scalar> Format for Explanation<'_, T> {
     }
 }
 
-/// A component's value prints as its name.
+/// The name of a component's value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! format_component {

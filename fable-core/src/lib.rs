@@ -103,7 +103,7 @@ pub use user::HostUser;
 pub use user::typed;
 pub use user::{Decision, DecisionId, Learner, Promotion, Request, User, UserError};
 
-/// Settings of a policy: their variants, the ranges of settings and inputs, errors.
+/// Settings of a policy: their variants, ranges of settings and inputs, errors.
 pub mod settings {
     pub use crate::numbers::{
         BASE_PRECISION, MAX_BASELINE, MAX_COEFFICIENT, MAX_RESPONSE, ONBOARDING_PRECISION, REWARD, Range,
@@ -123,7 +123,7 @@ pub mod preference {
     };
 }
 
-/// Events of a user, commands that propose them, and steps that apply them.
+/// Events: commands that propose them, and steps that apply them.
 pub mod journal {
     pub use crate::user::{
         Command, Event, KeptDecision, MAX_SITES, Observation, ParseDecisionIdError, RemoteChange,
@@ -156,7 +156,7 @@ macro_rules! format_component {
     ($name:ident) => {};
 }
 
-/// Runs the examples of the repository's and the crate's README as tests.
+/// The examples of the README of the repository and of this crate are tests, too.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../README.md")]

@@ -1,8 +1,9 @@
-//! Number of rounds for which a smaller dictionary is the better choice.
+//! The number of rounds for which a smaller dictionary is the better choice.
 //!
-//! Leaving blocks out costs bias in every round and saves estimation. With k of d coordinates, the regret
-//! bound after n rounds is n b_k + C g(k) sqrt(n), up to logarithmic factors. Here b_k = 2 sqrt(rho E_k), and
-//! g is the [`Rate`] of the algorithm. Each function is one formula. A NaN as argument gives NaN or `false`.
+//! Leaving blocks out costs bias in every round and saves estimation. With k of d coordinates the regret
+//! bound after n rounds is n b_k + C g(k) sqrt(n), with b_k = 2 sqrt(rho E_k) and g the [`Rate`] of the
+//! algorithm, up to logarithmic factors. Each function is one formula. For a NaN the result is NaN or
+//! `false`.
 //!
 //! ```
 //! use fable_core::analysis::budget::{Rate, bias};
@@ -20,7 +21,7 @@
 pub enum Rate {
     /// g(k) = k, upper confidence bounds.
     Ucb,
-    /// g(k) = k^(3/2), Thompson sampling, which the learner uses.
+    /// g(k) = k^(3/2), Thompson sampling, as the learner uses.
     Thompson,
 }
 
@@ -37,7 +38,7 @@ impl Rate {
 
     /// n_x(k) = (C (g(d) - g(k)) / b)^2. Before this round, k of d coordinates have the smaller bound.
     ///
-    /// The result is infinity if the bias is 0 and k < d. The result is 0 if k >= d.
+    /// Without bias the result is infinity for k < d, and 0 for k >= d.
     #[must_use]
     pub fn crossover(self, constant: f64, k: usize, d: usize, bias: f64) -> f64 {
         if k >= d {
@@ -58,16 +59,15 @@ impl Rate {
         root * root
     }
 
-    /// True if k of d coordinates reach an average regret of `epsilon` before all d do: b < epsilon (1 - g(k)
-    /// / g(d)).
+    /// True if k of d coordinates reach an average regret of `epsilon` sooner than all d: b < epsilon (1 -
+    /// g(k) / g(d)).
     #[must_use]
     pub fn saves_samples(self, k: usize, d: usize, bias: f64, epsilon: f64) -> bool {
         bias < epsilon * (1.0 - self.of(k) / self.of(d))
     }
 }
 
-/// b = 2 sqrt(rho E), the largest regret per round of an omitted error E. Negative E, from rounding, counts
-/// as 0.
+/// b = 2 sqrt(rho E), the most regret per round for an omitted error E. A rounded E below 0 counts as 0.
 #[must_use]
 pub fn bias(rho: f64, error: f64) -> f64 {
     2.0 * libm::sqrt(rho * if error < 0.0 { 0.0 } else { error })

@@ -22,12 +22,12 @@ pub enum ProgramError {
     UnknownBlock,
     /// The scratch is too short.
     ScratchLength {
-        /// Required number of words.
+        /// Words that the program needs.
         needed: usize,
     },
-    /// No choice that obeys the rules has this many coordinates.
+    /// No choice within the rules has this number of coordinates.
     Infeasible {
-        /// The budget k.
+        /// The requested number of coordinates.
         k: usize,
     },
     /// The nodes were used up before an admissible choice was found.

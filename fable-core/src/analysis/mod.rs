@@ -1,14 +1,12 @@
-//! Computations of a host beside the learner (feature `analysis`).
+//! Computations of a host about a user, beside the learner (feature `analysis`).
 //!
-//! - [`span`] finds the contrasts that can be learned under the hard constraints.
-//! - [`spca`] and [`program`] choose the blocks that matter most to a user before the first round
-//!   (FABLE-SPCA).
-//! - [`budget`] computes the number of rounds for which the smaller dictionary is the better choice.
+//! [`span`] tells which contrasts can be learned under hard constraints. [`spca`] and [`program`] choose,
+//! before the first round, the blocks that matter most to this user (FABLE-SPCA). [`budget`] tells for how
+//! many rounds the smaller dictionary is the better choice. A chosen [`BlockSet`](crate::catalog::BlockSet)
+//! goes into [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, and all memory is the
+//! caller's.
 //!
-//! A chosen [`BlockSet`](crate::catalog::BlockSet) goes into
-//! [`Settings::retained`](crate::Settings::retained). All numbers are `f64`, all memory is the caller's.
-//!
-//! From prototypes of the user's requests to a learner over the eight most useful coordinates of `tau2`:
+//! From prototypes of the user's requests to a learner over the best eight coordinates of `tau2`:
 //!
 //! ```
 //! use fable_core::analysis::{Program, Prototype, reduce, spca};

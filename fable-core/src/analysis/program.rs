@@ -5,42 +5,31 @@
 //!
 //! ```text
 //!   minimise    E(q) = o^T B o
-//!   subject to  sum size_h q_h = k,  q_h = 1 (keep),  q_h = 0 (forbid),  q_child <= q_parent
+//!   subject to  sum size_h q_h = k,   q_h = 1 (keep),   q_h = 0 (forbid),   q_child <= q_parent
 //! ```
 //!
-//! *Search.* Depth first, one block after the other. A node has some blocks decided. Let O be the omitted
-//! blocks, F the free blocks, and D the number of coordinates still to omit. The error is
+//! *Search.* Depth first, one block after the other. A node has decided some blocks. Let O be the omitted and
+//! F the free blocks, D the coordinates still to be omitted, c = sum of B over O x O and r_f = sum of B_fO.
+//! Then its error is c + sum_f o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g). A node is dropped if no
+//! subset of F has the missing size (a table of subset sums is exact), if it breaks a parent rule, or if its
+//! bound is no better than the best choice.
 //!
-//! ```text
-//!   E = c + sum_{f in F} o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g)
-//!   c = sum of B over O x O,  r_f = sum of B_fO
-//! ```
+//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over
+//! fractional o in [0, 1]^(F - f) with sizes adding up to D - size_f. The bound is c plus the least sum of
+//! o_f (2 r_f + B_ff + m_f) over fractional o in [0, 1]^F with sizes adding up to D.
 //!
-//! A node is pruned in three cases:
+//! Every admissible o is feasible for both, and its inner sum for an omitted f is at least m_f. So no
+//! admissible choice below the node has a smaller error. The signs and the definiteness of B do not matter,
+//! so blocks may cancel each other. Both minima are greedy by value per coordinate, which is optimal for one
+//! equality with positive sizes.
 //!
-//! - no subset of F has the missing size, by an exact table of subset sums;
-//! - the node breaks a parent rule;
-//! - the node's bound excludes a better choice.
+//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal, far above rounding. Of
+//! equal choices the one that keeps the earliest blocks is taken: block 0 if any choice keeps it, and so on.
+//! A second pass in definition order finds it.
 //!
-//! *Bound* (Gilmore and Lawler's, for the quadratic knapsack):
-//!
-//! ```text
-//!   m_f   = min of sum B_fg o_g                     o in [0, 1]^(F - f), sizes adding up to D - size_f
-//!   bound = c + min of sum o_f (2 r_f + B_ff + m_f) o in [0, 1]^F, sizes adding up to D
-//! ```
-//!
-//! Every admissible o is feasible for both problems, and its inner sum for an omitted f is at least m_f. No
-//! admissible choice below the node therefore has a smaller error. The bound needs no assumption on signs or
-//! definiteness of B, so blocks may cancel each other. Both minima are greedy by value per coordinate, which
-//! is optimal for one equality with positive sizes.
-//!
-//! *Ties.* Errors closer than [`RESOLUTION`] times the sum of |B| count as equal. Among equal choices, the
-//! search prefers the choice that keeps block 0, then block 1, and so on. A second pass in definition order
-//! finds this choice.
-//!
-//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond. Two dozen blocks that cancel each
-//! other take a tenth of a second. For a hundred blocks, [`Program::search`] stops after a given number of
-//! nodes and bounds the distance from the optimum. A node costs f^2 log f steps for f free blocks.
+//! The problem is NP-hard. A dozen blocks take a tenth of a millisecond, and two dozen that cancel each other
+//! a tenth of a second. For a hundred blocks [`Program::search`] stops after a given number of nodes, and
+//! bounds the distance of its choice from the optimum. A node costs f^2 log f steps for f free blocks.
 //!
 //! ```
 //! use fable_core::analysis::{Program, ProgramError};
@@ -64,7 +53,7 @@ use nalgebra::{Dim, Matrix, RawStorage};
 /// a share of 2e-12.
 pub const RESOLUTION: f64 = 1e-11;
 
-/// Adds H up block by block and writes B to `out`, row by row, with a row per block of the catalog.
+/// Adds H up block by block. `out` gets B in row order, with the catalog's number of blocks as rows.
 ///
 /// # Errors
 /// H of another shape than d x d, or another length of `out` than blocks squared.
@@ -98,25 +87,25 @@ where
     Ok(())
 }
 
-/// The blocks or coordinates to keep, and their error.
+/// A choice of blocks or coordinates, and its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Selection<const W: usize = 4> {
-    /// The blocks or coordinates to keep.
+    /// The kept blocks or coordinates.
     pub retained: Bits<W>,
     /// E of this choice.
     pub error: f64,
-    /// epsilon_opt: an upper bound of the difference to the least error, apart from the resolution. 0 for a
-    /// complete search.
+    /// epsilon_opt: no admissible choice has an error that is smaller by more, apart from the resolution. 0
+    /// after a complete search.
     pub gap: f64,
 }
 
-/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so more are not practical.
+/// Most coordinates of a [`CoordinateProgram`]. A node costs f^2 log f steps, so more coordinates would take
+/// too long.
 pub const MAX_MASK: usize = 1024;
 
-/// The program over single coordinates instead of blocks: z itself, in the paper's notation.
-///
-/// The learner retains blocks. The program over coordinates computes the error that a mask could reach.
+/// The program over single coordinates, the paper's z. The learner retains blocks, so this tells how much
+/// better a mask of coordinates could be.
 ///
 /// ```
 /// use fable_core::analysis::{CoordinateProgram, ProgramError};
@@ -130,9 +119,8 @@ pub const MAX_MASK: usize = 1024;
 /// ```
 pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
 
-/// The program: sizes, relevance and rules. See the [module](self).
-///
-/// `N` is the largest number of blocks or coordinates, and `W` the number of words of a set of them.
+/// A program: sizes, relevance and rules. See the [module](self). `N` is the most parts, and `W` the words of
+/// a set of them.
 #[derive(Clone, Debug)]
 pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
     /// B, with a row per block.
@@ -146,7 +134,7 @@ pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
 }
 
 impl<'p> Program<'p> {
-    /// A program over blocks of these sizes. `relevance` is B, row by row; only its symmetric part counts.
+    /// A program over blocks of these sizes. `relevance` is in row order, and only its symmetric part counts.
     ///
     /// # Errors
     /// - no block, or more than 128;
@@ -236,7 +224,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         })
     }
 
-    /// Requires these blocks, for example the blocks of trusted statements.
+    /// Keeps these blocks in any case, for example blocks of trusted statements.
     ///
     /// # Errors
     /// A block that the program does not have.
@@ -245,7 +233,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(self)
     }
 
-    /// Excludes these blocks, for example blocks that hard constraints make useless.
+    /// Keeps none of these blocks, for example blocks that the hard constraints make useless.
     ///
     /// # Errors
     /// A block that the program does not have.
@@ -267,7 +255,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(self)
     }
 
-    /// Words of scratch for solving: a bit per block and number of coordinates.
+    /// Words of scratch for solving: one bit per block and number of coordinates.
     #[must_use]
     pub fn scratch_len(&self) -> usize {
         (self.blocks + 1) * self.words()
@@ -282,8 +270,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         self.search(k, u64::MAX, scratch)
     }
 
-    /// [`solve`](Self::solve) with at most `nodes` nodes. [`Selection::gap`] bounds the distance from the
-    /// optimum.
+    /// The least error that a search of at most `nodes` nodes finds. [`Selection::gap`] bounds the distance
+    /// from the optimum.
     ///
     /// # Errors
     /// See [`solve`](Self::solve), and [`ProgramError::NodeLimit`] if the nodes were used up before an
@@ -296,8 +284,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
             return Err(ProgramError::Infeasible { k });
         }
         let slack = RESOLUTION * self.relevance.iter().map(|entry| entry.abs()).sum::<f64>();
-        // The first pass finds the least error. Blocks with the largest diagonal entry per coordinate are
-        // decided first.
+        // The first pass finds the least error. Blocks of more value per coordinate come first.
         let mut order = [0; N];
         let open = self.every().iter().filter(|block| !keep.contains(*block) && !forbid.contains(*block));
         let mut count = 0;
@@ -324,7 +311,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         if let Some(bound) = search.cut {
             return Ok(Selection { retained, error, gap: if bound < error { error - bound } else { 0.0 } });
         }
-        // The second pass finds the first choice in definition order with an equal error.
+        // The second pass finds the first choice in definition order with this error.
         let nodes = search.nodes;
         order.sort_unstable();
         self.tabulate(order, sums);
@@ -376,12 +363,12 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         blocks.iter().map(|block| self.size_in(block)).sum()
     }
 
-    /// 64-bit words of a row of [`tabulate`](Self::tabulate): a bit per number of coordinates, 0 to all.
+    /// 64-bit words for one bit per number of coordinates, from 0 to all.
     pub(super) fn words(&self) -> usize {
         self.size_of(&self.every()) / 64 + 1
     }
 
-    /// The required blocks with all their ancestors, and the excluded blocks with all their descendants.
+    /// The kept blocks with all their ancestors, and the forbidden blocks with all their descendants.
     fn closed(&self) -> (Bits<W>, Bits<W>) {
         let (mut keep, mut forbid) = (self.keep, self.forbid);
         loop {
@@ -400,8 +387,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         }
     }
 
-    /// Writes to row i the possible sums of sizes of the blocks from index i of the order on, one bit per
-    /// sum.
+    /// Fills row i with the sizes that blocks from index i of the order on can add up to, one bit each.
     fn tabulate(&self, order: &[u16], sums: &mut [u64]) {
         let words = self.words();
         sums.fill(0);
@@ -413,7 +399,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         for (row, block) in rows.zip(order.iter().rev().map(|block| usize::from(*block))) {
             let size = self.size_in(block);
             for (index, slot) in row.iter_mut().enumerate() {
-                // The sums without the block, and the sums with the block, shifted by its size.
+                // The sums without the block, and the sums with it, shifted by its size.
                 let at = |from: Option<usize>| from.and_then(|from| later.get(from)).copied().unwrap_or(0);
                 let (low, high) = (at(index.checked_sub(size / 64)), at(index.checked_sub(size / 64 + 1)));
                 let moved =
@@ -425,8 +411,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
     }
 }
 
-/// The natural parent rules as pairs of blocks: (main effect of a component, interaction with this
-/// component).
+/// The natural parent rules: (main effect of a component, interaction with the component as a factor), by
+/// block.
 pub fn main_effects(catalog: &Catalog<'_>) -> impl Iterator<Item = (usize, usize)> {
     let definition = catalog.definition();
     let count = definition.components.len();

@@ -1,4 +1,4 @@
-//! Branch and bound of a [`Program`]. The module `program` proves the search exact.
+//! The branch and bound of [`Program`]. `program` says why it is exact.
 
 use super::program::Program;
 use crate::numbers::Bits;
@@ -6,26 +6,26 @@ use crate::numbers::Bits;
 /// One pass over the tree.
 pub(super) struct Search<'s, const W: usize, const N: usize> {
     pub(super) program: &'s Program<'s, W, N>,
-    /// Blocks that the rules leave open, in order of decision.
+    /// The blocks that the rules leave open, in the order of decisions.
     pub(super) order: &'s [u16],
-    /// Row i: possible sums of sizes of the blocks from index i on, one bit per sum.
+    /// Row i: the sizes that blocks from index i on can add up to, one bit each.
     pub(super) sums: &'s [u64],
     pub(super) k: usize,
     pub(super) slack: f64,
-    /// Number of nodes that may still be visited.
+    /// Number of nodes that the search may still visit.
     pub(super) nodes: u64,
     /// Error and blocks of the best choice so far.
     pub(super) best: Option<(f64, Bits<W>)>,
-    /// The least bound of nodes that were not visited because of the limit.
+    /// The least bound of nodes that were not visited for lack of nodes.
     pub(super) cut: Option<f64>,
-    /// True in the pass that breaks ties: ends with the first choice as good as the best.
+    /// The pass that settles ties: it ends at the first choice as good as the best.
     pub(super) first: bool,
 }
 
 impl<const W: usize, const N: usize> Search<'_, W, N> {
-    /// Visits the choices that keep `kept`, of this size, and any blocks from `index` on. True when the pass
+    /// Visits the choices that keep `kept`, of this size, and any blocks from `place` on. True when the pass
     /// is over.
-    pub(super) fn visit(&mut self, index: usize, kept: &Bits<W>, size: usize) -> bool {
+    pub(super) fn visit(&mut self, place: usize, kept: &Bits<W>, size: usize) -> bool {
         let program = self.program;
         if !self.reachable(index, size) {
             return false;
@@ -55,29 +55,29 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
         !orphans && self.visit(index + 1, kept, size)
     }
 
-    /// True if no parent of the block at this index is omitted already.
+    /// True if no parent of the block at an index is omitted.
     #[inline(never)]
     fn may_keep(&self, index: usize, block: usize, kept: &Bits<W>) -> bool {
         let omitted = self.omitted(index, kept);
         !self.program.parents_of(block).iter().any(|parent| parent != block && omitted.contains(parent))
     }
 
-    /// Blocks that are decided before this index and not kept.
-    fn omitted(&self, index: usize, kept: &Bits<W>) -> Bits<W> {
+    /// The blocks that are neither kept nor open from an index on.
+    fn omitted(&self, place: usize, kept: &Bits<W>) -> Bits<W> {
         let mut omitted = self.program.every();
         kept.iter().for_each(|block| omitted.remove(block));
         self.order.iter().skip(index).for_each(|block| omitted.remove(usize::from(*block)));
         omitted
     }
 
-    /// True if the blocks from this index on can fill the budget.
-    fn reachable(&self, index: usize, size: usize) -> bool {
+    /// True if blocks from `place` on can fill the budget.
+    fn reachable(&self, place: usize, size: usize) -> bool {
         let Some(missing) = self.k.checked_sub(size) else { return false };
         let word = self.sums.get(index * self.program.words() + missing / 64);
         missing / 64 < self.program.words() && word.is_some_and(|word| word >> (missing % 64) & 1 == 1)
     }
 
-    /// Compares a complete choice with the best so far. True when the pass is over.
+    /// Compares a complete choice with the best. True when the pass is over.
     fn settle(&mut self, kept: &Bits<W>) -> bool {
         let error = self.program.error_of(kept);
         match self.best {
@@ -113,8 +113,7 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
             for g in free().filter(|g| *g != f) {
                 inner.push(program.entry(f, g), program.size(g));
             }
-            // If f is larger than the rest, or no other blocks can fill the rest beside f, then f is not
-            // omitted.
+            // If nothing fits beside an omitted f, f is not omitted.
             if let Some(others) = inner.least(rest - own) {
                 let crossing: f64 = omitted.iter().map(|g| program.entry(f, g)).sum();
                 outer.push(2.0 * crossing + program.entry(f, f) + others, own);
@@ -124,7 +123,7 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
     }
 }
 
-/// Values and sizes of a fractional knapsack that must be filled exactly.
+/// Values and sizes of a fractional knapsack that is filled exactly.
 struct Items<const N: usize>(heapless::Vec<(f64, f64), N>);
 
 impl<const N: usize> Items<N> {
@@ -133,11 +132,11 @@ impl<const N: usize> Items<N> {
     }
 
     fn push(&mut self, value: f64, size: f64) {
-        let _ = self.0.push((value, size)); // never more than there are blocks
+        let _ = self.0.push((value, size)); // at most one per block
     }
 
-    /// The least sum of value o over o in [0, 1] whose sizes add up to `capacity`; `None` if there is no such
-    /// o.
+    /// The least sum of value o over o in [0, 1] with sizes adding up to `capacity`; `None` if there is no
+    /// such o.
     fn least(&mut self, capacity: f64) -> Option<f64> {
         if capacity < 0.0 {
             return None;

@@ -1,21 +1,20 @@
-//! The span of the feasible features: contrasts in the span can be learned.
+//! The span of the feasible features: the contrasts that can be learned.
 //!
-//! The safe span is S = span{phi(c_t, a) : t >= 1, a in A_t}. The mean rewards of feasible actions identify a
-//! linear functional w.theta exactly when w lies in S. Otherwise w has a part v orthogonal to S. Adding v to
-//! theta changes no feasible score, but changes w.theta by |v|^2.
+//! The safe span is S = span{phi(c_t, a) : t >= 1, a in A_t}. A linear functional w.theta is identified from
+//! the mean rewards of feasible actions exactly when w is in S. Otherwise w has a part v that is orthogonal
+//! to S. Adding v to theta changes no feasible score, but changes w.theta by |v|^2.
 //!
 //! The span is stored as orthonormal rows. Modified Gram-Schmidt projects a new vector onto their complement,
-//! twice. Two passes make the vector orthogonal to working precision (Kahan's "twice is enough"). The vector
-//! becomes a row if more than [`TOLERANCE`] of its length is left. One call costs 4 r d multiply-adds for
-//! rank r.
+//! twice, so it is orthogonal to working precision (Kahan's "twice is enough"). The rest is normalised and
+//! kept if it is longer than [`TOLERANCE`] times the vector. One call costs 4 r d multiply-adds for rank r.
 //!
-//! *Tolerance.* The rows span vectors that differ from the inserted vectors by about sqrt(r) eps of their
-//! lengths: 2e-14 at the largest dimension of a catalog. A vector w = sum c_i v_i then leaves a
-//! remainder of up to 2e-14 sum |c_i v_i|. The tolerance 1e-6 |w| accepts w even if its terms cancel to one
-//! part in 5e7. Features are ones and signals, and contrasts combine a few of them with coefficients near 1.
+//! *Tolerance.* The rows span vectors that differ from the inserted ones by sqrt(r) eps of their lengths:
+//! 2e-14 at the largest dimension of a catalog. So a vector w = sum c_i v_i leaves a rest of up to 2e-14
+//! times sum |c_i v_i|. 1e-6 |w| accepts w even if its terms cancel to one part in 5e7. Features are ones and
+//! signals, and contrasts have a few of them with coefficients near 1, so the margin is ample.
 //!
-//! A direction within 1e-6 of the span counts as inside, such as the effect of a signal that never exceeds a
-//! millionth. Learning such an effect would take 1e12 times as many rounds as a main effect.
+//! The price: a direction within 1e-6 of the span counts as inside, for example the effect of a signal below
+//! a millionth. Learning such an effect would take 1e12 times as many rounds.
 //!
 //! ```
 //! use fable_core::analysis::{Span, SpanError};
@@ -26,8 +25,8 @@
 //! let mut span = Span::over(TAU2.dimension(), vec![0.0; Span::<Vec<f64>>::storage_len(29, 18)])?;
 //! span.add(&TAU2, &Context::new(&TAU2, None, &[]).unwrap(), &Feasible::new(&TAU2, &[QUICK]).unwrap())?;
 //!
-//! let coordinate = |name| TAU2.coordinate(name).unwrap();
-//! let contrast = |a, b| [(coordinate(a), 1.0), (coordinate(b), -1.0)];
+//! let coordinate = |name: &str| TAU2.coordinate(name).unwrap();
+//! let contrast = |a: &str, b: &str| [(coordinate(a), 1.0), (coordinate(b), -1.0)];
 //! assert!(!span.contains(contrast("tool=standard", "tool=verify"))?); // never compared
 //! assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // confounded with its pairs
 //! let context = Context::new(&TAU2, None, &[]).unwrap();
@@ -35,7 +34,8 @@
 //!     let action = tau2::action(Memory::Conversation, tool, Style::Direct);
 //!     TAU2.features(&context, action).map(move |(coordinate, value)| (coordinate, sign * f64::from(value)))
 //! };
-//! assert!(span.contains(phi(Tool::Standard, 1.0).chain(phi(Tool::AskIfMissing, -1.0)))?); // both feasible
+//! let feasible = phi(Tool::Standard, 1.0).chain(phi(Tool::AskIfMissing, -1.0)); // two feasible actions
+//! assert!(span.contains(feasible)?);
 //! # Ok::<(), SpanError>(())
 //! ```
 
@@ -43,12 +43,12 @@ use crate::catalog::{Catalog, Context, Feasible};
 use crate::numbers::Storage;
 use core::fmt;
 
-/// A vector counts as inside the span if its part outside has at most this share of its length.
+/// A vector is inside the span if the rest outside is at most this share of its length.
 pub const TOLERANCE: f64 = 1e-6;
-/// Largest magnitude of a coefficient; the sum of squares then stays finite.
+/// Largest magnitude of a coefficient. Sums of squares stay finite.
 pub const MAX_COEFFICIENT: f64 = 1e100;
 
-/// The span of the vectors inserted so far, as rows in the caller's storage. See the [module](self).
+/// The span of the inserted vectors, with rows in the caller's storage. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Span<S> {
     dimension: usize,
@@ -57,13 +57,13 @@ pub struct Span<S> {
 }
 
 impl<S: Storage<f64>> Span<S> {
-    /// Length of the storage for this dimension and rank: a row per rank and a scratch row.
+    /// Numbers for vectors of this dimension and rank: one row each, and one row of scratch.
     #[must_use]
     pub const fn storage_len(dimension: usize, rank: usize) -> usize {
         dimension.saturating_mul(rank.saturating_add(1))
     }
 
-    /// The span {0}, over the caller's storage. The content of the storage does not matter.
+    /// The empty span, over given storage. The contents of the storage do not matter.
     ///
     /// # Errors
     /// Dimension 0, or storage for less than one row.
@@ -80,17 +80,17 @@ impl<S: Storage<f64>> Span<S> {
         self.rank
     }
 
-    /// Adds a vector of (coordinate, coefficient). Coefficients of one coordinate add up. True if the rank
-    /// grew.
+    /// Adds a vector, given as (coordinate, coefficient). Coefficients of one coordinate add up. True if the
+    /// rank grew.
     ///
     /// # Errors
-    /// A coordinate past the dimension, a coefficient that is not a number from -1e100 to 1e100, or storage
-    /// without a free row. The span is unchanged then.
+    /// A coordinate past the dimension, a coefficient out of range, or storage without another row; the span
+    /// is as before then.
     pub fn insert(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<bool, SpanError> {
         let Some(left) = self.remainder(vector)? else { return Ok(false) };
         let (dimension, rank) = (self.dimension, self.rank);
-        // The scratch row becomes a row of the span. Unless the span is then the whole space, another row
-        // must be free.
+        // The scratch row becomes a row of the span. There must be another one, unless the span is complete
+        // now.
         if rank + 1 < dimension && self.rows.as_ref().len() < Self::storage_len(dimension, rank + 1) {
             return Err(SpanError::StorageLength { rank: rank + 1 });
         }
@@ -101,11 +101,10 @@ impl<S: Storage<f64>> Span<S> {
         Ok(true)
     }
 
-    /// True if a vector lies in the span. Vectors shorter than 1e-150 count as the zero vector and lie in
-    /// every span.
+    /// True if a vector is in the span. The zero vector (shorter than 1e-150) always is.
     ///
     /// # Errors
-    /// See [`insert`](Self::insert), except for the storage.
+    /// As for [`insert`](Self::insert), except for the storage.
     pub fn contains(&mut self, vector: impl IntoIterator<Item = (usize, f64)>) -> Result<bool, SpanError> {
         Ok(self.remainder(vector)?.is_none())
     }
@@ -113,7 +112,7 @@ impl<S: Storage<f64>> Span<S> {
     /// Adds the features of every feasible action in a context. True if the rank grew.
     ///
     /// # Errors
-    /// See [`insert`](Self::insert). The features before the error are in the span then.
+    /// As for [`insert`](Self::insert); the features before the one without a row are in the span then.
     pub fn add(
         &mut self,
         catalog: &Catalog<'_>,
@@ -129,10 +128,8 @@ impl<S: Storage<f64>> Span<S> {
         Ok(self.rank > before)
     }
 
-    /// Adds the features of every feasible action in all contexts.
-    ///
-    /// Features are linear in the signals. For each task and for no task, contexts with all signals 0 and
-    /// with one signal 1 span all others.
+    /// Adds the features of every feasible action in all contexts: no task and each task, each with all
+    /// signals 0 and with one of them 1. Features are linear in signals, so these contexts span the others.
     ///
     /// # Errors
     /// See [`add`](Self::add).
@@ -156,15 +153,15 @@ impl<S: Storage<f64>> Span<S> {
         Ok(self.rank > before)
     }
 
-    /// Writes the part of a vector outside the span into the scratch row. Returns its length, or `None` if
-    /// nothing is left.
+    /// Writes the part of a vector outside the span into the scratch row. The result is its length, or `None`
+    /// if it is empty.
     fn remainder(
         &mut self,
         vector: impl IntoIterator<Item = (usize, f64)>,
     ) -> Result<Option<f64>, SpanError> {
         let dimension = self.dimension;
         if self.rank == dimension {
-            // The span is the whole space and has no scratch row. Only the numbers are checked.
+            // The span is complete and has no scratch row: only the numbers are checked.
             for (coordinate, value) in vector {
                 admit(dimension, coordinate, value)?;
             }
@@ -211,24 +208,24 @@ fn norm(a: &[f64]) -> f64 {
     libm::sqrt(dot(a, a))
 }
 
-/// An error in a vector or its storage.
+/// A fault in a vector or its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SpanError {
-    /// The storage is shorter than [`Span::storage_len`] of this rank, or the dimension is 0.
+    /// The storage is too small for this rank, see [`Span::storage_len`], or the dimension is 0.
     StorageLength {
-        /// The rank that does not fit.
+        /// The rank.
         rank: usize,
     },
     /// The coordinate is past the dimension.
     Coordinate {
-        /// The unknown coordinate.
+        /// The coordinate.
         coordinate: usize,
     },
     /// A coefficient is not a number from -1e100 to 1e100.
     Coefficient {
-        /// The coordinate of the coefficient.
+        /// Its coordinate.
         coordinate: usize,
     },
 }
@@ -269,7 +266,7 @@ mod tests {
         assert_eq!(span.contains([(3, 1.0)]), Err(SpanError::Coordinate { coordinate: 3 }));
     }
 
-    /// One pass of Gram-Schmidt would leave a thousand times the error for vectors close to each other.
+    /// One pass would leave a rest a thousand times as large, since close vectors cancel.
     #[test]
     fn rows_stay_orthonormal_for_vectors_close_to_each_other() {
         let mut span = Span::over(12, [0.0; 108]).unwrap();

@@ -1,25 +1,19 @@
-//! The objective of FABLE-SPCA: the error of leaving coordinates out for one user.
+//! The objective of FABLE-SPCA: how much each coordinate matters to this user.
 //!
-//! Leaving coordinates out changes a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i.
-//! The mean square of this change is taken over expected requests, actions of the reference policy and the
-//! onboarding posterior:
+//! Omitted coordinates change a score by eta_z(c, a, theta) = sum of phi_i theta_i over the omitted i. Its
+//! mean square over expected requests, actions of the default policy and the posterior after onboarding is
 //!
 //! ```text
 //!   E(z) = (1 - z)^T H (1 - z)      H = G o M (entry by entry)
 //!   G = sum_l weight_l sum_a pi_0(a | c_l) phi(c_l, a) phi(c_l, a)^T
-//!   pi_0(a | c) ~ exp(beta (b - lambda cost)), a feasible
+//!   pi_0(a | c) ~ exp(beta (b - lambda cost)) for feasible a
 //!   M = Sigma + mu mu^T
 //! ```
 //!
-//! H is positive semidefinite by the Schur product theorem.
-//!
-//! - [`feature_covariance_into`] computes G.
-//! - [`second_moment_into`] computes M.
-//! - [`weigh`] computes H and overwrites G.
-//! - [`omitted_error`] and [`gain`] evaluate a set of coordinates.
-//! - [`reduce`](super::reduce) prepares the choice of blocks.
-//!
-//! The matrices are nalgebra's, d x d, in the caller's memory.
+//! and H is positive semidefinite by the Schur product theorem. [`feature_covariance_into`] computes G,
+//! [`second_moment_into`] M, and [`weigh`] H in place of G. [`omitted_error`] and [`gain`] evaluate a set of
+//! coordinates, and [`reduce`](super::reduce) leads to a choice of blocks. The matrices are nalgebra's, d x
+//! d, in the caller's memory.
 //!
 //! Costs: G takes one step per prototype, feasible action and pair of blocks; M takes d posterior solves.
 //!
@@ -38,8 +32,8 @@
 //! spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, without statements
 //!
 //! let rigor = CoordinateSet::of_blocks(&RUBRIC, BlockSet::from_bits(0b001));
-//! let error = spca::omitted_error(&h, &rigor)?; // two features of variance 1/16 are left out
-//! assert!((error - 2.0 / 16.0).abs() < 1e-15);
+//! // Two features of variance 1/16 are omitted.
+//! assert!((spca::omitted_error(&h, &rigor)? - 2.0 / 16.0).abs() < 1e-15);
 //! assert!((spca::gain(&h, &rigor)? - 1.0 / 16.0).abs() < 1e-15);
 //! # Ok::<(), SpcaError>(())
 //! ```
@@ -51,27 +45,27 @@ use crate::posterior::{Posterior, PosteriorError};
 use core::fmt;
 use nalgebra::{Dim, Matrix, RawStorage, StorageMut};
 
-/// Largest difference from 1 of the sum of the prototypes' weights. The weights are used as given, not
-/// normalized.
+/// Largest distance of the sum of weights from 1: enough for weights of six decimals. Weights are used as
+/// given.
 pub const WEIGHT_TOLERANCE: f64 = 1e-6;
 /// Range of the inverse temperature beta of the default policy.
 pub const INVERSE_TEMPERATURE: Range = Range { least: 0.0, most: 1e6 };
 
-/// An expected kind of request of the user.
+/// A prototype of the user's requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Prototype {
-    /// The structured context.
+    /// Its context.
     pub context: Context,
-    /// Probability of this prototype. The weights of all prototypes add up to 1.
+    /// Its probability. The weights of all prototypes add up to 1.
     pub weight: f64,
-    /// The feasible set under the lasting hard constraints.
+    /// Its feasible set under the lasting hard constraints.
     pub feasible: Feasible,
 }
 
 /// Writes G, the mean of phi phi^T over the prototypes and the softmax default policy.
 ///
-/// The exponents are taken relative to the largest, so that none overflows and the largest counts as 1.
+/// Exponents are relative to the largest one, so none overflows.
 ///
 /// # Errors
 /// - no prototype, or weights that are negative or do not add up to 1;
@@ -137,11 +131,10 @@ where
     Ok(())
 }
 
-/// Writes mu and M = Sigma + mu mu^T of a posterior, usually the posterior after onboarding.
+/// Writes mu and M = Sigma + mu mu^T of the posterior after onboarding.
 ///
 /// # Errors
-/// Another length than d, another shape than d x d, a posterior that is not started, or scratch that is too
-/// small.
+/// Another length than d or another shape than d x d, an empty posterior, or a workspace that is too small.
 pub fn second_moment_into<T, S, R, C, M>(
     posterior: &Posterior<T, S>,
     scratch: &mut (impl AsMut<[T]> + ?Sized),
@@ -165,7 +158,7 @@ where
     Ok(())
 }
 
-/// Computes H = G o M and overwrites G.
+/// Writes H = G o M in place of G.
 ///
 /// # Errors
 /// Two different shapes. G is unchanged then.
@@ -191,7 +184,7 @@ where
     Ok(())
 }
 
-/// E(z) = (1 - z)^T H (1 - z), the mean square error when only `retained` is kept.
+/// E(z) = (1 - z)^T H (1 - z), the mean square that is lost with only `retained` kept.
 ///
 /// # Errors
 /// A matrix that is not square.
@@ -217,7 +210,7 @@ where
     Ok(total)
 }
 
-/// Gain(z) = E(0) - E(z) = 2 z^T H 1 - z^T H z, the mean square that keeping `retained` preserves.
+/// Gain(z) = E(0) - E(z) = 2 z^T H 1 - z^T H z, the mean square that `retained` preserves.
 ///
 /// # Errors
 /// A matrix that is not square.
@@ -231,7 +224,7 @@ where
     let mut total = 0.0;
     for (j, column) in relevance.column_iter().enumerate() {
         for (i, entry) in column.iter().enumerate() {
-            // An entry counts if one of its coordinates is kept: 2 z_j - z_i z_j, summed over both orders.
+            // A pair counts once if one of its coordinates is kept: 2 z_j - z_i z_j, summed over both orders.
             total += match (retained.contains(i), retained.contains(j)) {
                 (false, false) => 0.0,
                 _ => *entry,
@@ -249,7 +242,7 @@ fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
     if matrix.shape() == (expected, expected) { Ok(()) } else { Err(SpcaError::Shape { expected }) }
 }
 
-/// An error in prototypes or matrices.
+/// A fault in prototypes or matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -261,7 +254,7 @@ pub enum SpcaError {
     },
     /// The weights do not add up to 1, or there is no prototype.
     WeightSum,
-    /// A prototype was made for another catalog.
+    /// A prototype belongs to another catalog.
     ForeignPrototype {
         /// Position of the prototype.
         prototype: usize,

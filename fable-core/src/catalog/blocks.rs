@@ -20,7 +20,7 @@ use crate::numbers::Bits;
 use core::ops::Range;
 
 /// A set of blocks by their position in [`Definition::blocks`](super::Definition::blocks). The default is all
-/// blocks.
+/// of them.
 // A literal: with an expression here, a closure that captures a `Settings` crashes rustc 1.95.
 pub type BlockSet = Bits<4>;
 

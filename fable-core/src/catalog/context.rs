@@ -7,7 +7,6 @@
 //! use fable_core::catalog::{AGENT, ContextError};
 //! use fable_core::Context;
 //!
-//! // By name, in any order.
 //! let signals = [("tool_need", 0.3), ("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7)];
 //! let context = AGENT.context("coding", signals)?;
 //! assert_eq!(context.signal(2), Some(0.7));
@@ -15,8 +14,8 @@
 //!
 //! // By position, for measured signals without names.
 //! assert_eq!(Context::new(&AGENT, Some(AGENT.task("coding")?), &[0.1, 0.2, 0.7, 0.3])?, context);
-//! let refused = Context::new(&AGENT, None, &[0.1, 0.2, 0.7, 1.3]);
-//! assert_eq!(refused, Err(ContextError::SignalRange { signal: 3 }));
+//! let error = Context::new(&AGENT, None, &[0.1, 0.2, 0.7, 1.3]).unwrap_err();
+//! assert_eq!(error, ContextError::SignalRange { signal: 3 });
 //! # Ok::<(), ContextError>(())
 //! ```
 
@@ -48,8 +47,8 @@ impl Context {
     ///
     /// ```compile_fail,E0308
     /// # use fable_core::{Context, catalog::AGENT};
-    /// let task = AGENT.task("codign"); // a `Result`
-    /// let context = Context::new(&AGENT, task, &[0.1, 0.2, 0.7, 0.3]);
+    /// // `task` gives a `Result`.
+    /// let context = Context::new(&AGENT, AGENT.task("codign"), &[0.1, 0.2, 0.7, 0.3]);
     /// ```
     ///
     /// # Errors

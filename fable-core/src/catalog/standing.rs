@@ -15,10 +15,10 @@
 //!     name: "clerk",
 //!     components: &[
 //!         Component::new("tool", &[Value::new("none", "", 0.0), Value::new("pay", "Pay the bill.", 0.0)]),
-//!         Component::new(
-//!             "style",
-//!             &[Value::new("direct", "", 0.0), Value::new("confirm", "Ask first.", 0.1)],
-//!         ),
+//!         Component::new("style", &[
+//!             Value::new("direct", "", 0.0),
+//!             Value::new("confirm", "Ask before you act.", 0.1),
+//!         ]),
 //!     ],
 //!     signals: &["risk"],
 //!     blocks: &[Block::main(0), Block::main(1)],
@@ -27,7 +27,7 @@
 //! });
 //! let mut ana = HostUser::<f32>::new(&Policy::new(&CLERK, Settings::default())?, "ana")?;
 //! let risky = CLERK.context(None, [("risk", 0.9)])?;
-//! let decision = ana.decide(&risky, &Feasible::all(&CLERK))?; // the rule removes actions from this set
+//! let decision = ana.decide(&risky, &Feasible::all(&CLERK))?; // of all actions, the rule leaves half
 //! assert_eq!(CLERK.values(decision.action).unwrap()[1], 1);
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```

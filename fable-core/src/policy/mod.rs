@@ -28,7 +28,8 @@ use crate::posterior::{PosteriorError, Prior};
 /// use fable_core::{Exploration, Policy, Settings};
 ///
 /// let policy = Policy::<f32>::new(&AGENT, Settings::default())?;
-/// let bolder = Policy::<f32>::new(&AGENT, Settings { exploration: Exploration::Constant(1.0), ..Settings::default() })?;
+/// let exploration = Exploration::Constant(1.0);
+/// let bolder = Policy::<f32>::new(&AGENT, Settings { exploration, ..Settings::default() })?;
 /// let noisier = Policy::<f32>::new(&AGENT, Settings { noise_variance: 1.0, ..Settings::default() })?;
 /// assert_eq!(policy.fingerprint(), bolder.fingerprint()); // exploration changes no stored number
 /// assert_ne!(policy.fingerprint(), noisier.fingerprint());

@@ -1,5 +1,4 @@
-//! Settings, and the table of their names, ranges and texts. Checks, errors, `--help` and documentation share
-//! the table.
+//! Settings, and the table of their names, ranges and texts for checks, errors, `--help` and documentation.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -15,31 +14,30 @@ use crate::numbers::Range;
 use crate::posterior::PriorError;
 use core::fmt;
 
-/// The rule of exploration: a draw from the posterior, or a bonus for uncertain actions.
+/// How a round explores: by a draw from the posterior, or by a bonus for uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Exploration {
-    /// Scores from a draw of the posterior, with nu times its standard deviation and the same nu in every
-    /// round.
+    /// Scores of a draw from the posterior, with nu standard deviations in every round.
     Constant(f64),
-    /// Scores from a draw with nu_t = sqrt(9 d ln(t / delta)), the schedule of the regret theorem.
-    ///
-    /// In hundreds of dimensions this exploration is almost uniform. Its purpose is the guarantee.
+    /// Scores of a draw with nu_t = sqrt(9 d ln(t / delta)), the schedule of the regret theorem. With
+    /// hundreds of coordinates it explores almost uniformly.
     Theorem {
-        /// Probability of failure of the bound, in (0, 1/2].
+        /// Probability that the bound fails, in (0, 1/2].
         delta: f64,
     },
-    /// Scores mean + c sd, with the exact standard deviation of every feasible action.
+    /// Scores of mean + c sd, with the exact standard deviation of every feasible action. Of equal scores the
+    /// earliest action counts. With a prior that was fitted to users two thirds of c count
+    /// ([`Policy::nu`](crate::Policy::nu)).
     ///
-    /// With a fitted prior, c counts two thirds ([`Policy::nu`](crate::Policy::nu)). Among equal scores the
-    /// earliest action is chosen. Only [probes](Settings::probe) are random. A round takes one solve per
-    /// active coordinate; a draw takes one solve.
+    /// Only [probes](Settings::probe) are random then. It takes one solve per active coordinate, a draw takes
+    /// one solve.
     Optimistic(f64),
 }
 
 impl Exploration {
-    /// The factor of standard deviations: c, or nu_t at round t = 1, 2, ... with d coordinates.
+    /// The factor of standard deviations: nu_t at round t = 1, 2, ... with d coordinates, or c.
     ///
     /// ```
     /// use fable_core::Exploration;
@@ -51,7 +49,7 @@ impl Exploration {
     pub fn nu(&self, round: u32, dimension: usize) -> f64 {
         match *self {
             Self::Constant(scale) | Self::Optimistic(scale) => scale,
-            Self::Theorem { .. } if !cfg!(feature = "theorem") => 0.0, // refused by `check`
+            Self::Theorem { .. } if !cfg!(feature = "theorem") => 0.0, // no policy has this schedule
             Self::Theorem { delta } => {
                 let dimension = u32::try_from(dimension).map_or(f64::INFINITY, f64::from);
                 libm::sqrt(9.0 * dimension * libm::log(f64::from(round.max(1)) / delta))
@@ -65,26 +63,25 @@ impl Exploration {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Deadline {
-    /// Until the ring is full.
+    /// Until the ring needs its slot.
     #[default]
     None,
-    /// Until more than this many later decisions have been made.
+    /// Until this number of later decisions is exceeded.
     Rounds(u32),
-    /// Until more than this much of the caller's [time](crate::Request::at) has passed.
+    /// Until more than this span of the caller's [time](crate::Request::at) has passed.
     Time(u32),
 }
 
-/// The effect of a decision that expires without a reward.
+/// What is learned from a decision that expires without a reward.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Expiry {
-    /// Nothing is learned. Promotions then assume that rewards are missing independently of their values.
+    /// Nothing. Promotions then assume that a missing reward does not depend on how pleased the user is.
     #[default]
     Nothing,
-    /// This reward, in [-1, 1], is learned. Hosts use it where silence is informative.
-    ///
-    /// An imputed reward ends the guarantee of promotions, because silence is not an unbiased reward.
+    /// This reward, in [-1, 1]: for hosts where a missing reward is informative. It ends the guarantee of
+    /// promotions, since it is a biased reward.
     Impute(f64),
 }
 
@@ -103,30 +100,30 @@ impl Expiry {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Scale {
-    /// Always 1.
+    /// That of the settings.
     Fixed,
-    /// [`User::scale`](crate::User::scale), at least 1. The scale exceeds 1 if a user's rewards differ more
-    /// from predictions than the model expects.
+    /// That of the settings times [`User::scale`](crate::User::scale), which is at least 1 and grows with the
+    /// surprise of this user's rewards.
     #[default]
     Learned,
 }
 
-/// The reaction to a detected change of the user.
+/// The reaction to a detected change of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum OnChange {
-    /// The change is only reported.
+    /// Nothing. [`rewards_since_change`](crate::journal::State::rewards_since_change) tells of the change.
     #[default]
     Tell,
-    /// Observations are discounted by half toward the prior.
+    /// All observations are discounted by half, toward the prior.
     Halve,
-    /// The posterior returns to the prior. Permissions, rounds and waiting decisions stay.
+    /// Back to the prior. Feasible set, rounds and waiting decisions stay.
     Reset,
 }
 
 impl OnChange {
-    /// The share of observations that is kept; `None` without fading.
+    /// The share that is kept, if any fading is due.
     pub(crate) const fn keep(self) -> Option<f32> {
         match self {
             Self::Tell => None,
@@ -136,90 +133,78 @@ impl OnChange {
     }
 }
 
-/// Settings of a policy. Each field documents its default.
-///
-/// The defaults of noise, prior and exploration come from sweeps over simulated and real users. See
-/// `defaults.md`, `adapt.md` and `people.md` in `examples/studies/results`.
+/// Settings of a policy. Fields say their defaults. Those of noise, prior and exploration come from sweeps
+/// over simulated users, recorded answers and people: `defaults.md`, `adapt.md` and `people.md` in
+/// `examples/studies/results`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Settings<'a> {
-    /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study.
-    ///
-    /// Graded reactions have 0.06, and rewards of +1 or -1 have 0.84. Decisions depend on this setting only
-    /// through `noise_variance * base_precision` and nu^2 `noise_variance`.
+    /// Working noise variance sigma^2 of a reward. Default 0.25, as in the paper's Math500 study: between
+    /// 0.06 of graded reactions and 0.84 of rewards of +1 or -1. Decisions depend on it only through
+    /// `noise_variance * base_precision` and nu^2 `noise_variance`.
     pub noise_variance: f64,
-    /// Precision of the isotropic base prior, per active feature. Default 4.
+    /// Precision of the isotropic base prior per active feature. Default 4.
     ///
-    /// The precision of a coordinate is this times the number of blocks, because each block gives an action
-    /// one feature. The prior standard deviation of a score is then 1 / sqrt(4) for every size of the
-    /// dictionary.
+    /// A coordinate has this precision times the number of blocks, since each block gives an action one
+    /// feature. So the prior of a score does not depend on the size of the dictionary: its standard deviation
+    /// is 1 / sqrt(4).
     pub precision_per_feature: f64,
-    /// Precision of the isotropic base prior per coordinate, instead of per feature.
-    ///
-    /// Default `None`: `precision_per_feature` times the number of retained blocks.
+    /// Precision of the isotropic base prior in every coordinate. Default `None`: `precision_per_feature`
+    /// times the number of retained blocks.
     pub base_precision: Option<f64>,
-    /// lambda, the weight of costs against rewards. Default 1. May be changed at any time, like the costs.
+    /// lambda, the weight of costs against rewards. Default 1. May change at any time, like the costs.
     pub cost_weight: f64,
-    /// The rule of exploration. Default `Optimistic(1.5)`. May be changed at any time.
+    /// How rounds explore. Default `Optimistic(1.5)`. May change at any time.
     pub exploration: Exploration,
-    /// The scale of exploration. Default `Learned`. May be changed at any time.
-    ///
-    /// A learned scale stays near 1 for graded rewards. For rewards of +1 or -1 the scale grows, so a single
-    /// reward decides less.
+    /// The scale of exploration. Default `Learned`: no change for graded rewards, and more exploration for
+    /// rewards of +1 or -1. May change at any time.
     pub scale: Scale,
-    /// Number of rewards after which observations are discounted by half toward the prior. Default `None`.
-    ///
-    /// Fading is for users who change. Onboarding statements fade too. The first fading ends the guarantee of
-    /// promotions. May be changed at any time, because fadings are events.
+    /// After this number of rewards all observations, statements included, are discounted by half, toward the
+    /// prior. For users who change. The first fading ends the guarantee of promotions. Default `None`. May
+    /// change at any time: events have its effects.
     pub half_life: Option<u32>,
-    /// The reaction to a detected change of the user. Default `Tell`. May be changed at any time.
+    /// The reaction to a detected change of a user. Default `Tell`. May change at any time.
     pub on_change: OnChange,
-    /// alpha, the probability that any promotion is ever wrong, over all contrasts and all time. Default
-    /// 0.05.
-    ///
-    /// Fixed before learning starts: contrasts of a learner that was started with another value are not
-    /// `valid`.
+    /// alpha, the probability of any wrong promotion, over all contrasts and for all time. Default 0.05.
+    /// Fixed before learning starts: contrasts of a learner with another value at its start are not `valid`.
     pub alpha: f64,
-    /// R_b, the largest distance of the user from the prior. The guarantee of promotions assumes
+    /// R_b, the largest distance of this user from the prior. The guarantee of promotions assumes
     ///
     /// prior_radius^2 >= base_precision |theta* - mu_base|^2 + sum over onboarding of kappa (u - v.theta*)^2,
     ///
-    /// where theta* is the user's true residual preference. Default `None`: sqrt(base_precision), which means
-    /// |theta* - mu_base| <= 1 and exact statements. A larger radius is safer and promotes later.
+    /// where theta* is the user's true residual preference. Default `None`: sqrt(base_precision), that
+    /// is |theta* - mu_base| <= 1 and true statements. A larger radius is safer and promotes later.
     pub prior_radius: Option<f64>,
-    /// s^2, a sub-Gaussian variance proxy of the noise in a reward. Default `None`: the `noise_variance`, as
-    /// in the paper.
-    ///
-    /// The guarantee of promotions assumes that the true proxy is no larger. For rewards in [-1, 1] the proxy
-    /// 1 always suffices, for rewards in [a, b] the proxy (b - a)^2 / 4.
+    /// s^2, a sub-Gaussian variance proxy of the noise in a reward. The guarantee of promotions assumes that
+    /// the true proxy is no larger. 1 suffices for rewards in [-1, 1], and (b - a)^2 / 4 for rewards in [a,
+    /// b]. Default `None`: the `noise_variance`, as in the paper.
     pub noise_proxy: Option<f64>,
-    /// rho, the probability of a probe per component in which a declared contrast needs one. Default 0.
-    ///
-    /// A probe lets a fair coin choose between two values of a component, so that preferences can become
-    /// certain. Probes take half of alpha. May be changed at any time.
+    /// rho, the probability of a probe of each component with a contrast to probe: a fair coin decides
+    /// between two values. Probes make preferences certain, and take half of alpha. Default 0. May change at
+    /// any time.
     pub probe: f64,
     /// n_min, the least evidence for a promotion by the ellipsoid. Default 10.
     pub min_evidence: u32,
     /// The time that decisions wait for their reward. Default `Deadline::None`.
     pub deadline: Deadline,
-    /// The effect of expired decisions. Default `Expiry::Nothing`.
+    /// What is learned from an expired decision. Default `Expiry::Nothing`.
     pub expiry: Expiry,
-    /// The dictionary blocks in use, for users with few rounds (FABLE-SPCA). Default all.
+    /// The retained blocks of the dictionary, for users with little time to learn in (FABLE-SPCA). Default
+    /// all.
     ///
-    /// Features of other blocks are zero in scores and in learning. Stated preferences still enter the whole
-    /// posterior. The set is part of the fingerprint if a block is left out. Intervals do not cover the
-    /// omitted blocks, so contrasts are not `valid` then.
+    /// Features of the other blocks are zero in scores and in learning. Statements still go into the whole
+    /// posterior. Omitted blocks are part of the fingerprint. Their coordinates are assumed to be zero, which
+    /// no interval covers, so contrasts are not `valid` then.
     pub retained: BlockSet,
-    /// Seed of the installation. A device takes the seed from its entropy source once. Default 0.
+    /// Seed of the installation. A device takes it from its entropy source once. Default 0.
     pub seed: u64,
-    /// Number of the deciding site, if a user has several. Default 0, the only or first site.
-    ///
-    /// The site is part of decision ids and draws, so that journals can be merged. A user's first decision
-    /// records and fixes the site.
+    /// The site that decides, one of several for the same user. It is part of decision ids and draws, so that
+    /// journals can be merged. Recorded before a user's first decision, and fixed from then on. Default 0,
+    /// the only site or the first one.
     pub site: u32,
-    /// Name of the code that makes contexts; part of the fingerprint. Default empty.
+    /// Name of the code that makes contexts. Part of the fingerprint. Default empty.
     pub context_adapter: &'a str,
-    /// Name of the code that makes rewards; part of the fingerprint. Default empty.
+    /// Name of the code that makes rewards. Part of the fingerprint. Default empty.
     pub feedback_adapter: &'a str,
 }
 
@@ -232,8 +217,8 @@ impl Settings<'_> {
         ..Self::PAPER
     };
 
-    /// The paper's learner: scores from a draw, a precision of 16 in every coordinate, no fading. The paper's
-    /// studies use these settings.
+    /// The paper's learner alone: scores from a draw, a precision of 16 in every coordinate, no fading. The
+    /// paper's studies use these settings.
     pub const PAPER: Self = Self {
         noise_variance: 0.25,
         precision_per_feature: 4.0,
@@ -257,20 +242,19 @@ impl Settings<'_> {
         feedback_adapter: "",
     };
 
-    /// The paper's learner with faster promotions.
+    /// For hosts that want the paper's learner to promote preferences. Users differ from the prior by at most
+    /// 1/2 in all: |theta* - mu_base| <= 1/2, so the radius is sqrt(16) / 2 instead of 4.
     ///
-    /// The radius assumes |theta* - mu_base| <= 1/2, so the radius is sqrt(16) / 2 instead of 4. Exploration
-    /// is far bolder than rewards alone require. With the default nu of 0.3, the worse side of a comparison
-    /// is hardly tried again, and its difference stays uncertain. `tests/README.md` has the benefits and
-    /// costs. nu can be lowered at any time.
+    /// Exploration is larger than reward alone would need. With the default nu of 0.3 the worse value of a
+    /// comparison is hardly tried again, and its difference cannot become certain. `tests/README.md` has
+    /// results and costs. nu can be lowered at any time.
     pub const PROMOTING: Self =
         Self { prior_radius: Some(2.0), exploration: Exploration::Constant(5.0), ..Self::PAPER };
 }
 
 impl Settings<'_> {
-    /// The defaults with probes in every second round per component, so that preferences become certain soon.
-    ///
-    /// `examples/studies/results/probes.md` has the benefits and costs.
+    /// The defaults with probes: half of the rounds probe each component, for hosts that want certain
+    /// preferences soon. `examples/studies/results/probes.md` has results and costs.
     pub const PROBING: Self = Self { probe: 0.5, ..Self::DEFAULT };
 }
 
@@ -280,22 +264,22 @@ impl Default for Settings<'_> {
     }
 }
 
-/// A numeric setting: name, range and description.
+/// The name, range and texts of a setting that is a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Setting {
     /// Name of the field, of the key in a file and, with dashes, of the flag.
     pub name: &'static str,
-    /// Allowed values.
+    /// Its range.
     pub range: Range,
     /// The range as text.
     pub bounds: &'static str,
-    /// Description with range and default, for `--help`.
+    /// Its effect, with range and default, for people who set it.
     pub help: &'static str,
 }
 
-/// The numeric settings, one row each.
-#[expect(clippy::unreadable_literal, reason = "the texts contain the literals as written")]
+/// The settings that are numbers, one row each.
+#[expect(clippy::unreadable_literal, reason = "the texts say them as they stand here")]
 pub mod setting {
     use super::{Range, Setting};
 
@@ -320,67 +304,68 @@ pub mod setting {
 
     table! {
         NOISE_VARIANCE = "noise_variance", 0.0001 to 10000,
-            "Variance of rewards",
-            ", default 0.25. A larger variance learns more slowly.";
+            "How much rewards scatter, as a variance",
+            ", default 0.25. Larger learns more slowly.";
         PRECISION_PER_FEATURE = "precision_per_feature", 0.00001 to 10000,
-            "Precision of the prior per active feature",
+            "How sure the prior is that a user has no special preference, per active feature",
             ", default 4: a score is 0 with a standard deviation of 1/2.";
         BASE_PRECISION = "base_precision", 0.001 to 10000,
-            "Precision of the prior per coordinate, instead of per feature",
+            "The same per coordinate, instead",
             ", default the precision per feature times the number of blocks.";
         COST_WEIGHT = "cost_weight", 0 to 10,
-            "Weight of the values' costs against rewards",
+            "How much the costs of values weigh against rewards",
             ", default 1. May be changed at any time.";
         OPTIMISM = "optimism", 0 to 1000,
-            "Standard deviations that exploration adds to the expected reward of each action",
-            ", default 1.5. With a fitted prior, two thirds count. May be changed at any time.";
+            "How boldly to explore: so many standard deviations are added to each action's expected reward",
+            ", default 1.5. Two thirds of it count where a prior was fitted. May be changed at any time.";
         NU = "nu", 0.000001 to 1000,
-            "Explores by random draws instead, with this many times the standard deviation",
+            "Explores by chance instead: scores from a draw with this many times the standard deviation",
             ".";
         DELTA = "delta", 0.000000000001 to 0.5,
-            "Explores by the schedule of the regret theorem instead, with this probability of failure",
+            "Explores by the schedule of the regret theorem instead, which may fail with this probability",
             ".";
         ALPHA = "alpha", 0.000000000001 to 0.5,
-            "Probability that any promoted preference is ever wrong",
+            "Probability with which any promoted preference may ever be wrong",
             ", default 0.05.";
         PRIOR_RADIUS = "prior_radius", 0 to 1000000,
-            "Largest distance of a user from the prior, which promotions assume",
+            "How far a user may be from the prior, which promotions assume",
             ", default sqrt(base precision).";
         NOISE_PROXY = "noise_proxy", 0.0001 to 10000,
             "Bound on the noise of rewards, which promotions assume",
-            ", default the noise variance; 1 always suffices.";
+            ", default the noise variance; 1 always does.";
         PROBE = "probe", 0 to 1,
-            "Probability per component of a probe, in which a fair coin chooses between two values",
+            "How often a fair coin tries a preference the other way, to be sure, for each part of an action",
             ", default 0. May be changed at any time.";
         MIN_EVIDENCE = "min_evidence", 1 to 1000000000,
-            "Rewards that must bear on a contrast before its promotion",
+            "Rewards that must bear on a contrast before it is promoted",
             ", default 10.";
         HALF_LIFE = "half_life", 1 to 65535,
-            "Number of rewards after which observations count half, for users who change",
+            "After so many rewards half of what is known is forgotten, for users who change",
             ", default none.";
         EXPIRY = "expiry", -1 to 1,
-            "Reward that is learned if none came in time: nothing (the default), or one like impute=-0.2",
+            "What is learned when no reward came in time: nothing (the default), or a reward like \
+             impute=-0.2",
             ".";
     }
 }
 
-/// An error in settings.
+/// A fault in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SettingsError {
     /// The setting with this name is out of its range.
     OutOfRange(&'static str),
-    /// The setting with this name needs a feature that this build lacks.
+    /// The setting of this name needs a feature that this build leaves out.
     Unsupported(&'static str),
-    /// `retained` keeps no block of the catalog, or has a block that the catalog does not have.
+    /// `retained` has no block of the catalog, or a block that the catalog does not have.
     Retained,
     /// The base prior does not fit.
     Prior(PriorError),
 }
 
 impl SettingsError {
-    /// The field with the error.
+    /// The name of the field.
     #[must_use]
     pub const fn field(&self) -> &'static str {
         match self {

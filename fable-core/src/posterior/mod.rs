@@ -11,10 +11,13 @@
 //! let context = Context::new(&RUBRIC, None, &[])?;
 //! let phi = |action| {
 //!     let mut phi = SVector::<f64, D>::zeros();
-//!     RUBRIC.features(&context, action).for_each(|(coordinate, feature)| phi[coordinate] = f64::from(feature));
+//!     for (coordinate, feature) in RUBRIC.features(&context, action) {
+//!         phi[coordinate] = f64::from(feature);
+//!     }
 //!     phi
 //! };
-//! let reference = |action| RUBRIC.default_score(&context, action) - RUBRIC.cost(action); // bar b of Equation 1
+//! // bar b of Equation 1
+//! let reference = |action| RUBRIC.default_score(&context, action) - RUBRIC.cost(action);
 //! let mut ana = Dense::new(&SVector::zeros(), &(SMatrix::identity() * 4.0))?;
 //!
 //! // Equations 2 and 3: Ana says that she prefers action 26 to action 0.

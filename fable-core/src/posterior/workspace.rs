@@ -11,7 +11,8 @@
 //!
 //! ```
 //! use fable_core::{Workspace, catalog::TAU2};
-//! static ON_DEVICE: Workspace<f32, [f32; TAU2.workspace_len()]> = Workspace::new(&TAU2); // another length does not compile
+//! // Another length does not compile.
+//! static ON_DEVICE: Workspace<f32, [f32; TAU2.workspace_len()]> = Workspace::new(&TAU2);
 //! let on_host = Workspace::from_storage(vec![0.0_f64; TAU2.workspace_len()]);
 //! # let _ = (&ON_DEVICE, on_host);
 //! ```

@@ -9,22 +9,21 @@ use crate::user::{RemoteChange, RemoteEvent};
 /// Bytes of the longest event, a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
 
-/// Bytes of the longest remote event, a statement with its site.
-pub const MAX_ELSEWHERE_LEN: usize = 280;
+/// The longest remote event: a statement, with its site and counts.
+pub const MAX_REMOTE_LEN: usize = 280;
 
 /// Bytes of the checksum.
 const SUM: usize = 2;
 
-/// Writes an event into a buffer and returns the used part. [`MAX_EVENT_LEN`] bytes are enough for all but
-/// remote events, which take up to [`MAX_ELSEWHERE_LEN`].
+/// Writes an event into a buffer. The result is the used part. [`MAX_EVENT_LEN`] bytes are always enough.
 ///
 /// # Errors
-/// A buffer that is too small, or an event of a feature that this build lacks.
+/// A buffer that is too small, or an event of a feature that this build leaves out.
 #[inline(never)]
 pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8], RecordError> {
     let mut out = Output::new(buffer);
     match event {
-        // Without the feature such events do not occur, and their code is left out of the image.
+        // Builds without the feature have no such events, and no code for them.
         Event::Onboarding(_) if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
         Event::Observation(_) if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
         Event::Unlearn { .. } if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
@@ -32,7 +31,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
         Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
         Event::Remote(_) if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
-        Event::Decision { coins, .. } if !cfg!(feature = "probes") && !coins.is_empty() => {
+        Event::Decision { coins: probes, .. } if !cfg!(feature = "probes") && !probes.is_empty() => {
             return Err(RecordError::Unsupported);
         }
         Event::Permissions(set) => {
@@ -46,15 +45,15 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(1);
             put_statement(&mut out, statement);
         }
-        Event::Decision { round, action, baseline, context, time, coins } => {
-            out.byte(if coins.is_empty() { 2 } else { 11 });
+        Event::Decision { round, action, baseline, context, time, coins: probes } => {
+            out.byte(if probes.is_empty() { 2 } else { 11 });
             out.u32(*round);
             out.varint(action.0.into());
             out.f64(*baseline);
             out.context(context);
             out.u32(*time);
-            if cfg!(feature = "probes") && !coins.is_empty() {
-                put_probes(&mut out, coins);
+            if cfg!(feature = "probes") && !probes.is_empty() {
+                put_probes(&mut out, probes);
             }
         }
         Event::Feedback { round, reward, weight } => {
@@ -156,12 +155,12 @@ fn put_remote(out: &mut Output<'_>, remote: &RemoteEvent) {
     out.u32(time);
     match deed {
         RemoteChange::Nothing => out.byte(0),
-        RemoteChange::Reward { round, observation, imputed, coins } => {
+        RemoteChange::Reward { round, observation, imputed, coins: probes } => {
             out.byte(1);
             out.varint(*round);
             out.observation(observation);
             out.byte((*imputed).into());
-            put_probes(out, coins);
+            put_probes(out, probes);
         }
         RemoteChange::Stated(statement) => {
             out.byte(2);
@@ -179,7 +178,7 @@ fn put_remote(out: &mut Output<'_>, remote: &RemoteEvent) {
     }
 }
 
-/// Reads one event, exactly. [`check`](crate::User::check) decides if a user can apply the event.
+/// Reads one event, exactly. [`check`](crate::User::check) judges its content.
 ///
 /// # Errors
 /// Too few bytes, a wrong checksum, bytes after the end, or a content that no event of this catalog has.
@@ -190,8 +189,8 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
     Ok(event)
 }
 
-/// [`decode_event`] into memory of the caller, because a small device has no memory for two events. After an
-/// error the content of `event` is unspecified.
+/// Reads one event into `place`, as [`decode_event`] does. An event is large, and a small device has no
+/// memory for two. After an error `place` has any event.
 ///
 /// # Errors
 /// See [`decode_event`].
@@ -213,7 +212,7 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], event: &mut Event)
     if input.rest().is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
 }
 
-/// Reads an event that is neither of the two large ones.
+/// Reads an event other than the two large ones.
 #[inline(never)]
 fn other(
     tag: u8,
@@ -269,8 +268,12 @@ fn other(
     Ok(())
 }
 
+/// Reads a remote event.
 fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, RecordError> {
-    let (site, from, more, time) = (input.varint(), input.varint(), input.varint(), input.u32());
+    let site = input.varint();
+    let from = input.varint();
+    let more = input.varint();
+    let time = input.u32();
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
     let deed = match input.byte() {
         0 => RemoteChange::Nothing,
@@ -299,9 +302,10 @@ fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, R
     Ok(RemoteEvent { site, from, to, time, deed })
 }
 
-/// Reads probes, at least `least`.
+/// Reads probes, at least `least` of them.
 fn probes(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
-    let (count, mut probes) = (input.varint(), Probes::new());
+    let count = input.varint();
+    let mut probes = Probes::new();
     for _ in 0..count {
         let probe = Probe { contrast: input.byte(), expected: input.f32() };
         probes.push(probe).map_err(|_| RecordError::Content)?;
@@ -309,7 +313,7 @@ fn probes(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
     if probes.len() < least { Err(RecordError::Content) } else { Ok(probes) }
 }
 
-/// Reads a feasible set into the event.
+/// Reads a feasible set into `place`.
 #[inline(never)]
 fn permissions(input: &mut Input<'_>, event: &mut Event) -> Result<(), RecordError> {
     *event = Event::Permissions(ActionSet::EMPTY);
@@ -325,7 +329,7 @@ fn permissions(input: &mut Input<'_>, event: &mut Event) -> Result<(), RecordErr
     if last == 0 { Err(RecordError::Content) } else { Ok(()) }
 }
 
-/// Reads a statement into the event: pairs of (coordinate, coefficient), the response, the precision.
+/// Reads a statement into `place`: a sequence of (coordinate, coefficient), the response, the precision.
 #[inline(never)]
 fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, event: &mut Event) -> Result<(), RecordError> {
     *event = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });

@@ -1,9 +1,9 @@
 //! Byte layouts of events, snapshots and priors.
 //!
 //! All integers and floats are little-endian. Structured parts are
-//! [postcard](https://postcard.jamesmunns.com/wire-format). A `u32` marked *fixed* has four bytes. All other
-//! integers above a byte, and all lengths, are postcard's varints. The layouts change only with [`VERSION`];
-//! golden files pin them.
+//! [postcard](https://postcard.jamesmunns.com/wire-format): `u16` and lengths are its varints, `u32` marked
+//! *fixed* are four bytes. The layout is guaranteed: golden files pin it, and it changes only with
+//! [`VERSION`].
 //!
 //! **Header**, 32 bytes, at the start of a journal file, a flash page, a snapshot or a prior:
 //!
@@ -15,7 +15,7 @@
 //! | 2 | capacity of the learner, its `R` |
 //! | 8 | [fingerprint](crate::Policy::fingerprint) of the policy |
 //! | 8 | hash of the user |
-//! | 4 | [guarantee fingerprint](crate::Policy::guarantee_fingerprint) that the learner was started with |
+//! | 4 | [fingerprint](crate::Policy::guarantee_fingerprint) of the promotion settings at the start |
 //! | 4 | CRC-32/ISO-HDLC of the 28 bytes before |
 //!
 //! **Event**, at most [`MAX_EVENT_LEN`] bytes: a postcard enum, then its CRC-16/IBM-3740. A decision on
@@ -26,21 +26,26 @@
 //! |---|---|---|
 //! | 0 | permissions | words of the set up to the last nonzero word: length, `u32` each |
 //! | 1 | onboarding | entries: length, then (`u16`, `f64`) each; response `f64`; precision `f64` |
-//! | 2 | decision, no probes | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
+//! | 2 | decision | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
 //! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
 //! | 4 | feedback | round fixed `u32`; reward `f64`; weight `f32` |
 //! | 5 | observation | context; action `u16`; baseline `f64`; reward `f64`; weight `f32` |
-//! | 6 | unlearn | observation; imputed `u8`; share left `f32`; set of contrasts to restart |
+//! | 6 | unlearn | as observation; imputed `u8`; share left `f32`; contrasts that start again, a set |
 //! | 7 | expiry | round fixed `u32`; imputed reward: 0, or 1 and `f64` |
-//! | 8 | promotion | promotion |
-//! | 9 | forget | guarantee fingerprint, fixed `u32` |
-//! | 10 | fading | share kept `f32` |
-//! | 11 | decision with probes | content of tag 2; probes |
-//! | 12 | site | number of the deciding site, `u32` |
-//! | 13 | remote event | site, events known before, events added, `u32` each; time fixed `u32`; change |
-//! | 14 | user rule | [code](crate::preference::UserRule::code) `u32`; 1 if set and 0 if removed, `u8` |
+//! | 8 | promotion | see below |
+//! | 9 | forget | fingerprint of the promotion settings, fixed `u32` |
+//! | 10 | fading | share that is kept `f32` |
+//! | 11 | decision with probes | as decision; probes: length, then (contrast `u8`, m `f32`) each |
+//! | 12 | site | the site that decides, `u32` |
+//! | 13 | remote event | site `u32`; its known events `u32`, and new ones `u32`; time fixed `u32`; change |
+//! | 14 | user rule | its [code](crate::preference::UserRule::code) `u32`; 1 if it stands from now on, `u8` |
 //!
-//! Parts of these events:
+//! A promotion is its contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; rule `u8` (0 ellipsoid, 1
+//! probes); round, time, evidence fixed `u32`; interval 2 x `f32`.
+//!
+//! The change of a remote event is a `u8`: 0 nothing; 1 a reward: round `u32`, as observation, imputed `u8`,
+//! probes as above, with length 0 without any; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as
+//! unlearn; 4 a promotion. Only hosts read it (feature `alloc`). It has up to 280 bytes.
 //!
 //! - *Promotion*: contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; certifier `u8` (0 ellipsoid, 1
 //!   probes); round, time and evidence, fixed `u32` each; lower and upper end of the interval, `f32` each.
@@ -51,20 +56,11 @@
 //! - *Set* of contrasts: two `u32`; the first contrast is the lowest bit of the first word.
 //! - *Context*: `u8`, 0 without a task, else 1 + the position of the task; signals: length, then `f32` each.
 //!
-//! Only hosts read remote events (feature `alloc`). They have up to [`MAX_ELSEWHERE_LEN`] bytes.
-//!
-//! **Snapshot**, in this order; see [`snapshot`]:
-//!
-//! - header;
-//! - counters;
-//! - merged sites in ascending order: site and number of its events, 4 bytes each;
-//! - words of the permissions, 4 bytes each;
-//! - decisions in the ring, oldest first;
-//! - promotions;
-//! - numbers of the state, 4 or 8 bytes each;
-//! - CRC-32 of everything before.
-//!
-//! The counters, each decision and each promotion have a length byte in front and are postcard.
+//! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, the
+//! known events of other sites (site and number, 4 bytes each, in the order of sites), the words of the
+//! permissions (4 bytes each), the decisions in the ring, oldest first, and the promotions; then the numbers
+//! of the state, 4 or 8 bytes each, packed posterior and evidence counts; then the CRC-32 of everything
+//! before. See [`snapshot`].
 //!
 //! **Prior**: header; then the packed numbers; then the CRC-32 of everything before. See [`prior`].
 //!
@@ -86,7 +82,7 @@ mod restore;
 pub mod snapshot;
 mod wire;
 
-pub use event::{MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, decode_event, decode_event_into, encode_event};
+pub use event::{MAX_EVENT_LEN, MAX_REMOTE_LEN, decode_event, decode_event_into, encode_event};
 pub use prior::PriorVerifier;
 #[cfg(feature = "alloc")]
 pub use prior::{decode_prior, encode_prior};
@@ -106,26 +102,25 @@ pub const VERSION: u8 = 4;
 /// Bytes of a [`Header`].
 pub const HEADER_LEN: usize = 32;
 
-/// Checksum of an event, computed without a table because events are short.
+/// The checksum of an event. Events are short, so it needs no table.
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
-/// Implementation of CRC-32: with a table of 1 KB on a host, without a table on a device.
+/// The computation of the longer checksum: from a table of 1 KB on a host, without a table on a device.
 #[cfg(feature = "alloc")]
 pub(crate) type Implementation = crc::Table<1>;
 #[cfg(not(feature = "alloc"))]
 pub(crate) type Implementation = NoTable;
 
-/// Checksum of a header and a snapshot. A static, so that the table exists once.
-pub(crate) static CRC_32: Crc<u32, Implementation> = Crc::<u32, Implementation>::new(&CRC_32_ISO_HDLC);
+/// The checksum of a header and a snapshot. A static, so that a table exists once.
+pub(crate) static CRC_32: Crc<u32, Way> = Crc::<u32, Way>::new(&CRC_32_ISO_HDLC);
 
-/// CRC-32/ISO-HDLC, the checksum of a header and a snapshot. Adapters use it for data that they store around
-/// records.
+/// CRC-32/ISO-HDLC, the checksum of headers and snapshots, for the records of adapters.
 #[must_use]
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u32 {
     CRC_32.checksum(bytes)
 }
 
-/// Kind of the records after a header.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Kind {
@@ -147,7 +142,7 @@ impl Kind {
     }
 }
 
-/// Kind, format, policy and user of the records after the header.
+/// The policy and the user of the bytes after the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Header {
@@ -155,24 +150,24 @@ pub struct Header {
     pub kind: Kind,
     /// Bits of the significand of the learner's scalar: 24 for `f32`, 53 for `f64`.
     pub digits: u8,
-    /// `R` of the learner: the capacity of its ring of decisions and of its profile.
-    pub room: u16,
-    /// Fingerprint of the policy. In a prior's header: of the policy without the prior.
+    /// `R` of the learner: decisions that can wait, and promotions.
+    pub capacity: u16,
+    /// Fingerprint of the policy. In a prior: of the policy without it.
     pub fingerprint: u64,
-    /// Hash of the user. In a prior's header: fingerprint of the policy with the prior.
+    /// Hash of the user. In a prior: fingerprint of the policy with it.
     pub user: u64,
-    /// [`Policy::guarantee_fingerprint`] that the learner was started with.
+    /// Fingerprint of the promotion settings at the learner's start.
     pub guarantee_fingerprint: u32,
 }
 
 impl Header {
     /// The header of records of a user who starts under a policy.
     #[must_use]
-    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, room: u16) -> Self {
+    pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, capacity: u16) -> Self {
         Self {
             kind,
             digits: digits::<T>(),
-            room,
+            capacity,
             fingerprint: policy.fingerprint(),
             user,
             guarantee_fingerprint: policy.guarantee_fingerprint(),
@@ -184,7 +179,7 @@ impl Header {
     #[inline(never)]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
-        let [low, high] = self.room.to_le_bytes();
+        let [low, high] = self.capacity.to_le_bytes();
         let fields = self.kind.magic().into_iter().chain([VERSION, self.digits, low, high]);
         let fields = fields
             .chain(self.fingerprint.to_le_bytes())
@@ -199,7 +194,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header. A newer version is distinguished from damage, even if its other fields have changed.
+    /// Reads a header. Another version is recognised whatever its other fields mean.
     ///
     /// # Errors
     /// Too few bytes, another magic number, a wrong checksum, another version, an unknown scalar.
@@ -229,11 +224,11 @@ impl Header {
             return Err(RecordError::Content);
         }
         let (fingerprint, user) = (u64::from_le_bytes(*fingerprint), u64::from_le_bytes(*user));
-        let (digits, room) = (*digits, u16::from_le_bytes([*low, *high]));
+        let (digits, capacity) = (*digits, u16::from_le_bytes([*low, *high]));
         Ok(Self {
             kind,
             digits,
-            room,
+            capacity,
             fingerprint,
             user,
             guarantee_fingerprint: u32::from_le_bytes(*guarantee_fingerprint),
@@ -267,16 +262,16 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts the learner that a journal belongs to, ready for its first event.
     ///
     /// # Errors
-    /// A header that does not fit the policy, a capacity below the header's, or storage of the wrong length.
-    /// The learner is unchanged then.
+    /// A header that does not fit the policy, less capacity than it needs, or storage of the wrong length;
+    /// nothing has changed then.
     pub fn start_journal(&mut self, policy: &Policy<'_, T>, header: &Header) -> Result<(), RecordError> {
         self.start_journal_in(policy, header, 0)
     }
 
-    /// Starts the learner of a journal that begins in a later incarnation.
+    /// Starts the learner of a journal in a given incarnation.
     ///
-    /// Some hosts keep nothing about a forgotten user, not even the number of incarnations. They start every
-    /// later user in an incarnation that was never used. No decision id then occurs twice.
+    /// A host that keeps nothing of forgotten users starts later users of the name in an incarnation that was
+    /// never used. So no decision id occurs twice.
     ///
     /// # Errors
     /// See [`start_journal`](Self::start_journal).
@@ -287,8 +282,8 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         incarnation: u32,
     ) -> Result<(), RecordError> {
         header.admit(Kind::Journal, policy)?;
-        if usize::from(header.room) > R {
-            return Err(RecordError::Capacity { needed: header.room });
+        if usize::from(header.capacity) > R {
+            return Err(RecordError::Capacity { needed: header.capacity });
         }
         let expected = policy.catalog().state_len();
         self.start(policy, header.user).map_err(|_| RecordError::Storage { expected })?;
@@ -303,9 +298,9 @@ const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
 
-/// An error in the bytes of a record. The state is unchanged.
+/// A fault in bytes. Nothing has been read into a state then.
 ///
-/// Errors are small, so a device returns them in registers. They leave out fingerprints that the caller has.
+/// Errors are small, so a device returns them in registers. They have no fingerprint that the caller knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -320,7 +315,7 @@ pub enum RecordError {
     Checksum,
     /// The records were written by another version.
     Version {
-        /// Version of the records.
+        /// The version of the records.
         found: u8,
     },
     /// The records are in the other scalar.
@@ -328,22 +323,19 @@ pub enum RecordError {
         /// 24 for `f32`, 53 for `f64`.
         found: u8,
     },
-    /// The records belong to another catalog. The upper half of the fingerprint in their [`Header`] is not
-    /// the policy's.
-    ///
-    /// The records are intact, and their user can be [migrated](crate::Catalog::shape).
+    /// The records belong to another catalog: the upper half of the fingerprint in their [`Header`] differs.
+    /// They are undamaged, and their user can be [migrated](crate::Catalog::shape).
     Catalog,
-    /// The records belong to this catalog with other settings or another prior. The lower half of the
-    /// fingerprint is not the policy's.
+    /// The records belong to this catalog with other settings or another prior: the lower half differs.
     Policy,
-    /// The bytes are intact but not valid: a number out of range, an unknown event.
+    /// The bytes are undamaged but impossible here: a number out of range, an unknown event.
     Content,
-    /// The record needs a feature that this build lacks: `rules` for user rules, `adapt` for surprises, or an
-    /// event's.
+    /// The record needs a feature that this build leaves out: user rules without `rules`, counted surprise
+    /// without `adapt`, an event of another feature.
     Unsupported,
-    /// The learner's capacity is less than the record needs.
+    /// The learner has less capacity than the record needs.
     Capacity {
-        /// The smallest sufficient `R`.
+        /// The `R` that the record needs.
         needed: u16,
     },
     /// The learner's storage has the wrong length.
@@ -351,7 +343,7 @@ pub enum RecordError {
         /// The length that the catalog needs.
         expected: usize,
     },
-    /// The learner was started already.
+    /// The learner is not empty.
     Occupied,
     /// The loaded bytes are not the verified bytes.
     Changed,

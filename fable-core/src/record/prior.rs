@@ -1,17 +1,12 @@
-//! A base prior as bytes, to send a population's prior to a device and keep it in flash.
+//! A base prior as bytes: a population's prior on its way to a device, and in its flash.
 //!
-//! The record has three parts:
+//! The record is a [header](super) of the kind `FABP`, the packed numbers of the
+//! [`Factor`](crate::posterior::Factor), 4 or 8 bytes each, and the CRC-32 of everything before.
 //!
-//! - a [header](super) of the kind `FABP`;
-//! - the packed numbers of the [`Factor`](crate::posterior::Factor), 4 or 8 bytes each;
-//! - the CRC-32 of everything before.
-//!
-//! The header's fingerprint is the policy's *without* the prior; catalog and settings must agree with it. The
-//! field of the user's hash has the policy's fingerprint *with* the prior, which is also in snapshots of
-//! users who started from the prior. Capacity and guarantee fingerprint are 0.
-//!
-//! The header's length is a multiple of every alignment. Memory-mapped flash can therefore serve as the
-//! factor's storage.
+//! The header's fingerprint is that of the policy *without* the prior: catalog and settings have to agree
+//! with it. Its user is the fingerprint of the policy *with* the prior, which snapshots of users with this
+//! prior have. Capacity and guarantee fingerprint are 0. The header's length is a multiple of every
+//! alignment. So flash that is mapped into memory can be the factor.
 //!
 //! ```
 //! use fable_core::record::{PriorVerifier, decode_prior, encode_prior};
@@ -40,28 +35,36 @@ use crate::policy::{Policy, Sum};
 use crate::posterior::Prior;
 use crc::Digest;
 
-/// Bytes that a device reserves for a prior of a catalog.
+/// Bytes of the prior of a catalog, for a device to reserve.
 #[must_use]
 pub const fn prior_len<T: Scalar>(catalog: &Catalog<'_>) -> usize {
     HEADER_LEN + width::<T>() * catalog.layout().packed_len() + 4
 }
 
-/// Checks every byte of a prior and changes nothing.
-///
-/// Ranges of variances and means need the whole factor; [`Factor::new`](crate::posterior::Factor::new) checks
-/// them.
+/// Checks every byte of a prior and changes nothing. [`Factor::new`](crate::posterior::Factor::new) checks
+/// variances and means, which takes the whole factor.
 pub struct PriorVerifier<'p, T> {
     policy: &'p Policy<'p, T>,
-    header: Option<Header>,
-    /// Bytes of the incomplete part.
+    progress: Progress,
+    /// The bytes of the part that is not complete, and their number.
     part: [u8; HEADER_LEN],
     /// Number of bytes in `part`.
     filled: usize,
-    /// Numbers seen.
-    numbers: usize,
-    digest: Digest<'static, u32, Implementation>,
+    digest: Digest<'static, u32, Way>,
     sum: Sum,
-    done: bool,
+}
+
+/// The part of a prior that comes next.
+#[derive(Clone, Copy)]
+enum Progress {
+    Header,
+    /// Number `index` of the packed factor.
+    Number {
+        header: Header,
+        index: usize,
+    },
+    Sum(Header),
+    Done(Header),
 }
 
 impl<'p, T: Scalar> PriorVerifier<'p, T> {
@@ -70,16 +73,16 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
         let (part, digest) = ([0; HEADER_LEN], CRC_32.digest());
         let sum = policy.sum().u64(Prior::<T>::FACTOR);
-        Self { policy, header: None, part, filled: 0, numbers: 0, digest, sum, done: false }
+        Self { policy, progress: Progress::Header, part, filled: 0, digest, sum }
     }
 
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// The first error in the bytes. The verifier cannot be used after an error.
+    /// A fault in the bytes; the verifier cannot be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         for byte in bytes {
-            if self.done {
+            if let Progress::Done(_) = self.progress {
                 return Err(RecordError::TooLong);
             }
             if let Some(slot) = self.part.get_mut(self.filled) {
@@ -95,36 +98,46 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
         Ok(())
     }
 
-    fn wanted(&self) -> usize {
-        match self.header {
-            None => HEADER_LEN,
-            Some(_) if self.numbers < self.policy.catalog().layout().packed_len() => width::<T>(),
-            Some(_) => 4,
+    /// Length of the next part.
+    const fn wanted(&self) -> usize {
+        match self.progress {
+            Progress::Header => HEADER_LEN,
+            Progress::Number { .. } => width::<T>(),
+            Progress::Sum(_) | Progress::Done(_) => 4,
         }
     }
 
     /// Checks a complete part.
     fn take(&mut self) -> Result<(), RecordError> {
-        let Some(header) = self.header else {
-            let header = Header::decode(&self.part)?;
-            header.admit_as::<T>(Kind::Prior, self.policy.sum().u64(Prior::<T>::ISOTROPIC).finish())?;
-            self.header = Some(header);
-            return Ok(());
-        };
-        let layout = self.policy.catalog().layout();
-        if self.numbers < layout.packed_len() {
-            let number: T = number(&self.part);
-            Prior::check_entry(layout, self.numbers, number).map_err(|_| RecordError::Content)?;
-            self.sum = self.sum.u64(number.bits());
-            self.numbers += 1;
-            return Ok(());
+        match self.progress {
+            Progress::Header => {
+                let header = Header::decode(&self.part)?;
+                header.admit_as::<T>(Kind::Prior, self.policy.sum().u64(Prior::<T>::ISOTROPIC).finish())?;
+                self.progress = Progress::Number { header, index: 0 };
+            }
+            Progress::Number { header, index } => {
+                let layout = self.policy.catalog().layout();
+                let number: T = number(&self.part);
+                Prior::check_entry(layout, index, number).map_err(|_| RecordError::Content)?;
+                self.sum = self.sum.u64(number.bits());
+                self.progress = if index + 1 < layout.packed_len() {
+                    Progress::Number { header, index: index + 1 }
+                } else {
+                    Progress::Sum(header)
+                };
+            }
+            Progress::Sum(header) | Progress::Done(header) => {
+                let sum = self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+                if sum != self.digest.clone().finalize() {
+                    return Err(RecordError::Checksum);
+                }
+                self.progress = Progress::Done(header);
+                if header.user != self.sum.finish() {
+                    return Err(RecordError::Content);
+                }
+            }
         }
-        let sum = self.part.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        if sum != self.digest.clone().finalize() {
-            return Err(RecordError::Checksum);
-        }
-        self.done = true;
-        if header.user == self.sum.finish() { Ok(()) } else { Err(RecordError::Content) }
+        Ok(())
     }
 
     /// Ends the pass after all bytes were pushed. Returns the fingerprint of the policy with this prior.
@@ -132,14 +145,14 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
     /// # Errors
     /// [`RecordError::Truncated`] if bytes are missing.
     pub fn finish(self) -> Result<u64, RecordError> {
-        match self.header {
-            Some(header) if self.done && self.filled == 0 => Ok(header.user),
+        match self.progress {
+            Progress::Done(header) if self.filled == 0 => Ok(header.user),
             _ => Err(RecordError::Truncated),
         }
     }
 }
 
-/// Reads a number from the first bytes.
+/// The number at the start of `bytes`.
 fn number<T: Scalar>(bytes: &[u8]) -> T {
     let mut bits = [0; 8];
     for (slot, byte) in bits.iter_mut().zip(bytes).take(width::<T>()) {
@@ -148,16 +161,15 @@ fn number<T: Scalar>(bytes: &[u8]) -> T {
     T::from_bits(u64::from_le_bytes(bits))
 }
 
-/// Writes numbers into a packed factor, from the index `first` on.
-///
-/// Devices whose flash is not mapped into memory read a prior in chunks of whole numbers.
+/// Copies the bytes of numbers, from the number `first` on, into a packed factor: for devices whose flash is
+/// not mapped into memory. Chunks are whole numbers.
 pub fn read_numbers<T: Scalar>(packed: &mut [T], first: usize, bytes: &[u8]) {
     for (slot, bytes) in packed.iter_mut().skip(first).zip(bytes.chunks_exact(width::<T>())) {
         *slot = number(bytes);
     }
 }
 
-/// The bytes of a policy's prior; `None` if the prior is not a factor.
+/// The bytes of a policy's prior; `None` if it is not a factor.
 #[cfg(feature = "alloc")]
 #[must_use]
 pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec<u8>> {
@@ -167,7 +179,7 @@ pub fn encode_prior<T: Scalar>(policy: &Policy<'_, T>) -> Option<alloc::vec::Vec
     let header = Header {
         kind: Kind::Prior,
         digits,
-        room: 0,
+        capacity: 0,
         fingerprint,
         user: policy.fingerprint(),
         guarantee_fingerprint: 0,

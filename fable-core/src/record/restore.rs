@@ -1,4 +1,4 @@
-//! Reading a [snapshot](super::snapshot). The first pass checks every byte; the second pass loads them in
+//! Reading a [snapshot](super::snapshot): the first pass checks every byte, the second pass loads them in
 //! place.
 
 use super::snapshot::{Piece, Stage, width};
@@ -17,7 +17,7 @@ const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
 /// Largest magnitude of an entry of the factor.
 const MAX_ENTRY: f64 = 1e12;
 
-/// One part, read and checked.
+/// One checked part.
 enum Item<T> {
     Header(Header),
     Counters(Counters),
@@ -29,19 +29,19 @@ enum Item<T> {
     Sum(u32),
 }
 
-/// Receives the parts.
+/// The receiver of the parts.
 type Take<'t, T> = dyn FnMut(&Counters, Item<T>) -> Result<(), RecordError> + 't;
 
-/// Takes bytes and returns parts. Both passes check every part here.
+/// Cuts bytes into parts and checks them, in both passes.
 struct Reader<'p, T> {
     policy: &'p Policy<'p, T>,
     stage: Stage,
     counters: Counters,
-    /// The last merged site.
+    /// The last of the other sites.
     merged: Option<u32>,
     /// Contrasts with a promotion so far.
     promoted: ContrastSet,
-    /// Contrasts with an open probe so far.
+    /// Contrasts with a probe so far.
     probed: ContrastSet,
     part: Piece,
     digest: Digest<'static, u32, Implementation>,
@@ -61,7 +61,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
-    /// Takes the next bytes. Not generic over the receiver, so an image has this code once.
+    /// One function in an image for all receivers.
     #[inline(never)]
     fn push(&mut self, bytes: &[u8], take: &mut Take<'_, T>) -> Result<(), RecordError> {
         let pushed = self.push_bytes(bytes, take);
@@ -93,7 +93,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
         Ok(())
     }
 
-    /// Length of the current part, as far as known.
+    /// Length of the present part, as far as known.
     fn wanted(&self) -> usize {
         match self.stage {
             Stage::Header => HEADER_LEN,
@@ -156,12 +156,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 let promotion = self.part(|input| Ok(input.promotion()))?;
                 let contrast = usize::from(promotion.contrast);
                 let known = contrast < catalog.contrasts().len() && !self.promoted.contains(contrast);
-                let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
-                let sound =
-                    promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
-                // The round of a remote promotion belongs to its site.
-                let sound = sound && (promotion.round <= counters.round || counters.merged > 0);
-                if !known || !sound {
+                if !known || !is_sound_promotion(&promotion, counters) {
                     return Err(RecordError::Content);
                 }
                 self.promoted.insert(contrast);
@@ -173,7 +168,7 @@ impl<'p, T: Scalar> Reader<'p, T> {
                     *slot = *byte;
                 }
                 let number = T::from_bits(u64::from_le_bytes(bits));
-                if !cfg!(feature = "rules") && is_user_rule_code(catalog, index) && number.bits() != 0 {
+                if !cfg!(feature = "rules") && is_of_user_rules(catalog, index) && number.bits() != 0 {
                     return Err(RecordError::Unsupported);
                 }
                 if possible(catalog, index, number) {
@@ -229,26 +224,30 @@ impl<'p, T: Scalar> Reader<'p, T> {
     }
 }
 
-/// True if the number at this index is the code of a user rule.
-fn is_user_rule_code(catalog: &Catalog<'_>, index: u32) -> bool {
+/// True if a promotion is possible after these counters.
+fn is_sound_promotion(promotion: &Promotion, counters: &Counters) -> bool {
+    let finite = promotion.lower.is_finite() && promotion.upper.is_finite();
+    let ordered = promotion.verdict != Verdict::Open && finite && promotion.lower <= promotion.upper;
+    // A promotion of another site has a round of that site.
+    ordered && (promotion.round <= counters.round || counters.merged > 0)
+}
+
+/// True if the number at an index is a user rule.
+fn is_of_user_rules(catalog: &Catalog<'_>, index: u32) -> bool {
     usize::try_from(index).is_ok_and(|index| index + USER_RULE_LEN >= catalog.state_len())
 }
 
-/// Checks the range of one number of the state.
-///
-/// - Codes of user rules: 0 or a rule of the catalog.
-/// - Numbers of a contrast: possible results of probes.
-/// - Inverse pivots: positive, at most the largest prior variance.
-/// - Entries of the factor: at most what settings allow.
-/// - Evidence counts: not negative. Fading leaves fractions.
+/// True if a number at an index is possible. Inverse pivots are positive and at most the largest prior
+/// variance. Entries are no larger than settings can make them. Counts, of which fading leaves fractions, are
+/// not negative. Numbers of contrasts are those of trials.
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
-    let is_code = is_user_rule_code(catalog, index);
+    let rules = is_of_user_rules(catalog, index);
     let (layout, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
     if is_code {
         let code = code_of(number);
         code == 0 || is_user_rule(catalog, code)
-    } else if let Some(inside) = index.checked_sub(catalog.trials_start()) {
-        is_possible(inside % TRIAL_LEN, number.to_f64())
+    } else if let Some(number_index) = index.checked_sub(catalog.trials_start()) {
+        is_possible(number_index % TRIAL_LEN, number.to_f64())
     } else if index < layout.dimension() {
         number > T::ZERO && number.to_f64() <= MAX_INVERSE
     } else if index < layout.packed_len() {
@@ -259,7 +258,7 @@ fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
     }
 }
 
-/// A complete snapshot that passed all checks.
+/// A snapshot that was checked completely.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Verified {
@@ -269,7 +268,7 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Hash of the snapshot's user.
+    /// Hash of the user.
     #[must_use]
     pub const fn user(&self) -> u64 {
         self.header.user
@@ -281,13 +280,13 @@ impl Verified {
         self.counters.incarnation
     }
 
-    /// Decisions made in that incarnation.
+    /// Number of decisions in this incarnation.
     #[must_use]
     pub const fn rounds(&self) -> u32 {
         self.counters.round
     }
 
-    /// The smallest sufficient `R` of a learner.
+    /// The least `R` of a learner that can load it.
     #[must_use]
     pub const fn capacity(&self) -> u16 {
         let Counters { pending, profile, .. } = self.counters;
@@ -298,27 +297,34 @@ impl Verified {
 /// The first pass: checks every byte and changes nothing.
 pub struct Verifier<'p, T> {
     reader: Reader<'p, T>,
-    header: Option<Header>,
-    sum: Option<u32>,
+    seen: Seen,
+}
+
+/// The parts of a snapshot that identify it.
+#[derive(Clone, Copy)]
+enum Seen {
+    Nothing,
+    Header(Header),
+    Whole { header: Header, sum: u32 },
 }
 
 impl<'p, T: Scalar> Verifier<'p, T> {
     /// Starts verifying a snapshot for a policy.
     #[must_use]
     pub fn new(policy: &'p Policy<'p, T>) -> Self {
-        Self { reader: Reader::new(policy), header: None, sum: None }
+        Self { reader: Reader::new(policy), seen: Seen::Nothing }
     }
 
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// The first error in the bytes. The verifier cannot be used after an error.
+    /// A fault in the bytes; the verifier cannot be used afterwards.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
-        let Self { reader, header, sum } = self;
+        let Self { reader, seen } = self;
         reader.push(bytes, &mut |_, item| {
-            match item {
-                Item::Header(found) => *header = Some(found),
-                Item::Sum(found) => *sum = Some(found),
+            match (item, *seen) {
+                (Item::Header(header), _) => *seen = Seen::Header(header),
+                (Item::Sum(sum), Seen::Header(header)) => *seen = Seen::Whole { header, sum },
                 _ => {}
             }
             Ok(())
@@ -330,8 +336,8 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     /// # Errors
     /// [`RecordError::Truncated`] if bytes are missing.
     pub fn finish(self) -> Result<Verified, RecordError> {
-        match (self.header, self.sum) {
-            (Some(header), Some(sum)) if self.reader.stage == Stage::Done => {
+        match self.seen {
+            Seen::Whole { header, sum } if self.reader.stage == Stage::Done => {
                 Ok(Verified { header, counters: self.reader.counters, sum })
             }
             _ => Err(RecordError::Truncated),
@@ -339,10 +345,8 @@ impl<'p, T: Scalar> Verifier<'p, T> {
     }
 }
 
-/// The second pass: loads the bytes into a learner.
-///
-/// The learner counts as not started until [`finish`](Self::finish). Dropping an unfinished loader clears the
-/// learner.
+/// The second pass: loads the bytes into a learner. The learner counts as empty until
+/// [`finish`](Self::finish), and is empty after an error.
 pub struct Loader<'l, T: Scalar> {
     memory: Memory<'l, T>,
     reader: Reader<'l, T>,
@@ -358,7 +362,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// Bytes other than those of the first pass. The learner is cleared when the loader is dropped.
+    /// Other bytes than in the first pass; the learner is empty after the loader is dropped.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         let Self { memory, reader, verified } = self;
         reader.push(bytes, &mut |counters, item| {
@@ -386,10 +390,10 @@ impl<'l, T: Scalar> Loader<'l, T> {
         })
     }
 
-    /// Ends the load after all bytes were pushed. The learner then has the state of the snapshot.
+    /// Ends the load when all bytes were pushed. The learner equals the learner of the snapshot.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] if bytes are missing. The learner is cleared then.
+    /// [`RecordError::Truncated`] when some are missing; the learner is empty then.
     pub fn finish(self) -> Result<(), RecordError> {
         if self.reader.stage != Stage::Done {
             return Err(RecordError::Truncated);
@@ -406,7 +410,7 @@ impl<'l, T: Scalar> Loader<'l, T> {
         state.guarantee_fingerprint = header.guarantee_fingerprint;
         state.voided = counters.voided;
         let layout = self.reader.policy.catalog().layout();
-        // Three assignments: the compiler copies a whole struct with a call for overlapping memory.
+        // Copied as three numbers. Copied as one value, it would link `memmove`.
         (state.layout.leaves, state.layout.leaf, state.layout.root) =
             (layout.leaves, layout.leaf, layout.root);
         state.log_det_ratio = counters.log_det_ratio;

@@ -1,49 +1,27 @@
-//! A whole state as a stream of bytes, in chunks of any size. A device uses 256 bytes and no second copy.
+//! A whole state as a stream of bytes, written and read in chunks of any size. A device needs 256 bytes and
+//! no second copy.
 //!
-//! [`Snapshot`] writes. Reading takes two passes over the same bytes. A [`Verifier`] checks all bytes and
-//! changes nothing. A [`Loader`] then loads them into a learner, in place. If the load fails or is dropped,
-//! the learner is cleared.
+//! [`Snapshot`] writes. Reading takes two passes over the same bytes. A [`Verifier`] checks all of them and
+//! changes nothing, then a [`Loader`] copies them into an empty learner, in place. After a failed load the
+//! learner is empty again. A learner continues from a snapshot with the same bits on every platform.
 //!
-//! A learner continues from a snapshot with the same bits on every platform. A population prior is a snapshot
-//! with zero rounds, of a learner [started from](crate::Learner::start_from) the prior. Its
-//! [`packed`](crate::posterior::Posterior::packed) numbers can also become a
-//! [`Factor`](crate::posterior::Factor).
+//! A population's prior is a snapshot with zero rounds, of a learner [started
+//! from](crate::Learner::start_from) it. Load it, or use its [`packed`](crate::posterior::Posterior::packed)
+//! numbers as a [`Factor`](crate::posterior::Factor).
 //!
-//! The counters, in this order:
+//! The counters are, in this order: incarnation, site that decides (0 before the first decision), round,
+//! events and observations, fixed `u32` each; voided guarantee, `u8`; log-determinant ratio, `f64`; rewards
+//! since the last fading, `u16`; sum of squared surprises, `f32`; evidence of a change, `u16`, and rewards
+//! since a change, `u8`; numbers of other sites, `u8`; of words of the permissions, `u8`; of decisions in the
+//! ring, `u16`; of promotions, `u16`; of numbers, fixed `u32`.
 //!
-//! | type | counter |
-//! |---|---|
-//! | fixed `u32` | incarnation |
-//! | fixed `u32` | site that decides, 0 before the first decision |
-//! | fixed `u32` | round |
-//! | fixed `u32` | events |
-//! | fixed `u32` | observations |
-//! | `u8` | 1 if the guarantee is voided |
-//! | `f64` | log-determinant ratio |
-//! | `u16` | rewards since the last fading |
-//! | `f32` | sum of squared surprises |
-//! | `u16` | evidence of a change |
-//! | `u8` | 1 + rewards since a noticed change, at most 255; 0 without one |
-//! | `u8` | number of merged sites |
-//! | `u8` | number of words of the permissions |
-//! | `u16` | number of decisions in the ring |
-//! | `u16` | number of promotions |
-//! | fixed `u32` | number of numbers |
+//! A decision in the ring is its round and time, fixed `u32`; action, `u16`; wait, `u8` (0 waits, 1 rewarded,
+//! 2 expired); baseline, `f64`; context; the contrasts whose last probe it has, a set.
 //!
-//! A decision in the ring: round and time, fixed `u32` each; action `u16`; status `u8` (0 waiting, 1
-//! rewarded, 2 expired); baseline `f64`; context; set of contrasts whose open probe is this decision.
-//!
-//! The numbers are the packed posterior, the evidence counts, 15 numbers per declared contrast and 24 for
-//! user rules. The last 24 have the bits of the [codes](crate::preference::UserRule::code) of the user's
-//! rules, then zeros. The 15 are:
-//!
-//! - logarithms of ten products of wealth, five for and five against;
-//! - sum of Z;
-//! - V;
-//! - expected reward m of the last probe;
-//! - trials + 2^16 x certificate + 3 x 2^16 x restarts, with the certificate 0 (open), 1 (for) or 2
-//!   (against);
-//! - e-detector.
+//! The numbers are the packed posterior, the evidence counts, and 15 for each declared contrast: the
+//! logarithms of ten products of wealth, for and against; the sum of Z and V; m of the last probe; trials +
+//! 2^16 x (0 open, 1 certified for, 2 against) + 3 x 2^16 x starts; the e-detector. The last 24 have the bits
+//! of the [codes](crate::preference::UserRule::code) of the user's rules, then zeros.
 //!
 //! ```
 //! use fable_core::record::Verifier;
@@ -86,13 +64,13 @@ use crate::user::{HostLearner, HostUser};
 use crate::user::{Learner, Memory, User, UserError, View};
 use crc::Digest;
 
-/// Bytes of the longest part: a decision with 16 signals, probes and its length byte.
+/// The longest part: a decision with 16 signals, probes and its length byte.
 const MAX_PART: usize = 96;
 
 pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 
-/// Bytes of the longest snapshot of a learner with `R` = `capacity` and no merged sites. A device reserves
-/// this many.
+/// Bytes of the longest snapshot of a learner with `R` = `capacity` that was not merged from other sites, for
+/// a device to reserve.
 ///
 /// ```
 /// use fable_core::{catalog::TAU2, record::snapshot::max_len};
@@ -103,9 +81,9 @@ pub(super) type Piece = heapless::Vec<u8, MAX_PART>;
 pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, capacity: usize) -> usize {
     let action = if catalog.actions() > 128 { 2 } else { 1 };
     let contrasts = catalog.contrasts().len();
-    let probes =
+    let probed =
         if contrasts <= 32 { varint_len(contrasts) + 1 } else { varint_len(32) + varint_len(contrasts - 32) };
-    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + probes;
+    let decision = 1 + 4 + 4 + action + 1 + 8 + 2 + 4 * catalog.definition().signals.len() + probed;
     let promotion = 1 + 4 + 3 * 4 + 2 * 4;
     let promotions = if contrasts < capacity { contrasts } else { capacity };
     let (words, counters) =
@@ -114,12 +92,12 @@ pub const fn max_len<T: Scalar>(catalog: &Catalog<'_>, capacity: usize) -> usize
     HEADER_LEN + counters + lists + width::<T>() * catalog.state_len() + 4
 }
 
-/// Bytes of the longest varint with this number of bits.
+/// Bytes of the longest varint of a number of bits.
 const fn varint_len(bits: usize) -> usize {
     if bits == 0 { 1 } else { bits.div_ceil(7) }
 }
 
-/// The next part. Items of lists have their index.
+/// The next part. Parts of lists have a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Header,
@@ -131,7 +109,7 @@ pub(super) enum Stage {
     Number(u32),
     Sum,
     Done,
-    /// An error was returned. All later bytes are refused.
+    /// An error was returned. All further bytes are refused.
     Failed,
 }
 
@@ -190,21 +168,21 @@ impl<T: Scalar> User<'_, T> {
     /// Starts writing a snapshot.
     ///
     /// # Errors
-    /// A user that is not started.
+    /// An empty user.
     pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
         Snapshot::new(self.memory.view())
     }
 
-    /// Checks that a verified snapshot can replace this user.
+    /// Checks that a verified snapshot can be loaded in place of this user, before the state is given up.
     ///
     /// # Errors
-    /// A ring or a profile with too little capacity.
+    /// Too little capacity for the ring or the profile.
     pub fn fits(&self, verified: &Verified) -> Result<(), RecordError> {
         fits(self.memory.view(), self.policy, verified)
     }
 
-    /// Starts replacing this user with a verified snapshot, whose bytes must be pushed again. Until the load
-    /// is finished, the user is not started.
+    /// Starts loading a verified snapshot in place of this user. The same bytes are pushed again. The user is
+    /// empty until the load is finished.
     ///
     /// # Errors
     /// See [`fits`](Self::fits). The user is unchanged then.
@@ -213,7 +191,7 @@ impl<T: Scalar> User<'_, T> {
         Ok(Loader::new(self.memory.reborrow(), self.policy, verified))
     }
 
-    /// Restores the user from the bytes of a snapshot: verifies, then loads.
+    /// Restores the user of a snapshot: verifies, then loads.
     ///
     /// # Errors
     /// See [`Learner::restore`]. The user is unchanged then.
@@ -226,7 +204,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Starts writing a snapshot.
     ///
     /// # Errors
-    /// A learner that is not started.
+    /// An empty learner.
     pub fn snapshot(&self) -> Result<Snapshot<'_, T>, UserError> {
         Snapshot::new(self.view())
     }
@@ -234,7 +212,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// The bytes of a snapshot.
     ///
     /// # Errors
-    /// A learner that is not started.
+    /// An empty learner.
     #[cfg(feature = "alloc")]
     pub fn to_bytes(&self) -> Result<alloc::vec::Vec<u8>, UserError> {
         let mut snapshot = self.snapshot()?;
@@ -244,8 +222,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         Ok(bytes)
     }
 
-    /// Restores the learner from the bytes of a snapshot: verifies, then loads. The present state does not
-    /// matter.
+    /// Restores the learner of a snapshot: verifies, then loads. The learner may be in use.
     ///
     /// # Errors
     /// Bytes that are not a valid snapshot under this policy, or do not fit. The learner is unchanged then.
@@ -253,10 +230,10 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         restore(self.memory(), policy, bytes)
     }
 
-    /// Starts loading a verified snapshot into this learner. The same bytes must be pushed again.
+    /// Starts loading a verified snapshot into this empty learner. The same bytes are pushed again.
     ///
     /// # Errors
-    /// A learner that was started, storage of another length, too little capacity for the ring or the
+    /// A learner that is not empty, storage of another length, too little capacity for the ring or the
     /// profile.
     pub fn load<'l>(
         &'l mut self,
@@ -273,10 +250,10 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
 
 #[cfg(feature = "alloc")]
 impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
-    /// The user's whole state, as a snapshot.
+    /// The bytes of a snapshot.
     #[must_use]
     pub fn to_bytes(&self) -> alloc::vec::Vec<u8> {
-        self.learner().to_bytes().unwrap_or_default() // always started
+        self.learner().to_bytes().unwrap_or_default() // never empty
     }
 
     /// The user of a snapshot.
@@ -304,7 +281,7 @@ fn restore<T: Scalar>(
     loader.finish()
 }
 
-/// Checks that a verified snapshot can be loaded into this memory.
+/// Checks that a verified snapshot can be loaded into memory.
 fn fits<T: Scalar>(
     view: View<'_, T>,
     policy: &Policy<'_, T>,
@@ -365,7 +342,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         HEADER_LEN + lists + width::<T>() * self.view.storage.len() + 4
     }
 
-    /// Writes the next bytes and returns their number; 0 at the end.
+    /// Writes the next bytes. The result is their number; 0 at the end.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let mut written = 0;
         while let Some(out) = out.get_mut(written..).filter(|out| !out.is_empty()) {
@@ -397,10 +374,10 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
                 let user = state.user;
                 let guarantee_fingerprint = state.guarantee_fingerprint;
                 let (kind, digits) = (Kind::Snapshot, digits::<T>());
-                let room = u16::try_from(pending.len()).unwrap_or(u16::MAX);
+                let capacity = u16::try_from(pending.len()).unwrap_or(u16::MAX);
                 put(
                     &mut self.part,
-                    &Header { kind, digits, room, fingerprint, user, guarantee_fingerprint }.encode(),
+                    &Header { kind, digits, capacity, fingerprint, user, guarantee_fingerprint }.encode(),
                 );
             }
             Stage::Counters => put_part(&mut self.part, |out| out.counters(&self.counters)),
@@ -437,7 +414,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
     }
 }
 
-/// Appends bytes to a part. Every part fits by construction.
+/// Appends to a part. Every part fits by construction.
 #[inline]
 fn put(part: &mut Piece, bytes: &[u8]) {
     let _ = part.extend_from_slice(bytes);

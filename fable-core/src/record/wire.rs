@@ -1,8 +1,7 @@
-//! Parts of records in postcard's wire format, read and written by hand.
+//! The bytes of the parts of records: postcard's wire format, read and written by hand.
 //!
-//! Postcard's own code is generic and keeps panics in builds optimized for size. These functions have no
-//! panics and take four kilobytes less on a Cortex-M0. `tests/it/record.rs` compares their output with
-//! postcard's.
+//! Postcard's own code is generic and keeps panics in builds for size. These functions do not, and take four
+//! kilobytes less on a Cortex-M0. `tests/it/record.rs` compares both.
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};
@@ -23,9 +22,8 @@ impl<'b> Output<'b> {
         Self { bytes, written: 0 }
     }
 
-    /// Number of bytes written; `None` if the buffer is too small.
-    #[must_use]
-    pub const fn written(&self) -> Option<usize> {
+    /// The number of written bytes; `None` if the buffer was too small.
+    pub(crate) const fn len(&self) -> Option<usize> {
         if self.written <= self.bytes.len() { Some(self.written) } else { None }
     }
 
@@ -130,14 +128,13 @@ impl<'b> Output<'b> {
     }
 }
 
-/// A reader of bytes that keeps the first error. After an error it returns zeros.
+/// Bytes that are read one after the other.
 ///
-/// Callers check once, at the [end](Self::end). A check after every number takes more code than reading the
-/// numbers.
-#[derive(Debug)]
-pub struct Input<'b> {
+/// The first fault is remembered, and zeros are read from then on. A reader asks once, at the
+/// [end](Self::end): a check after every number takes more code than all the numbers.
+pub(crate) struct Input<'b> {
     rest: &'b [u8],
-    /// The first error.
+    /// The first fault.
     fault: Option<RecordError>,
 }
 
@@ -148,25 +145,24 @@ impl<'b> Input<'b> {
         Self { rest: bytes, fault: None }
     }
 
-    /// The bytes not read yet.
-    #[must_use]
-    pub const fn rest(&self) -> &'b [u8] {
+    /// The bytes that were not read.
+    pub(crate) const fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
     /// Ends the reading.
     ///
     /// # Errors
-    /// The first error.
-    pub const fn end(&self) -> Result<(), RecordError> {
+    /// The first fault.
+    pub(crate) const fn end(&self) -> Result<(), RecordError> {
         match self.fault {
             Some(fault) => Err(fault),
             None => Ok(()),
         }
     }
 
-    /// Records that the content is not valid.
-    pub const fn refuse(&mut self) {
+    /// Refuses the bytes as impossible.
+    pub(crate) const fn refuse(&mut self) {
         self.fail(RecordError::Content);
     }
 
@@ -197,7 +193,7 @@ impl<'b> Input<'b> {
         byte
     }
 
-    /// Reads a bool or an `Option` tag.
+    /// Reads a bool or an Option tag.
     #[inline(never)]
     pub fn flag(&mut self) -> bool {
         let byte = self.byte();
@@ -207,7 +203,7 @@ impl<'b> Input<'b> {
         byte == 1
     }
 
-    /// Reads a varint. Longer encodings than necessary are refused.
+    /// Reads a varint in as few bytes as possible.
     #[inline(never)]
     pub fn varint(&mut self) -> u32 {
         let mut number = 0_u32;
@@ -260,10 +256,11 @@ impl<'b> Input<'b> {
         f64::from_bits(self.u64())
     }
 
-    /// Reads a context of a catalog. A state has one encoding, so a signal of -0 is refused.
+    /// Reads a context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is
+    /// refused.
     ///
     /// # Errors
-    /// The first error so far, or a context that the catalog does not have.
+    /// A fault in the context, or in the bytes before.
     #[inline(never)]
     pub(crate) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
         let task = self.byte().checked_sub(1).map(usize::from);
@@ -380,13 +377,13 @@ pub(crate) struct Counters {
     pub(crate) squares: f32,
     pub(crate) disappointment: u16,
     pub(crate) since_change: u8,
-    /// Merged sites.
+    /// Number of other sites.
     pub(crate) merged: u8,
     /// Words of the permissions up to the last nonzero one.
     pub(crate) words: u8,
-    /// Decisions in the ring.
+    /// Number of decisions in the ring.
     pub(crate) pending: u16,
-    /// Promotions.
+    /// Number of promotions.
     pub(crate) profile: u16,
     /// Numbers of the state.
     pub(crate) numbers: u32,

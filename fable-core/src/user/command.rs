@@ -11,13 +11,18 @@ use crate::catalog::{Action, Context, ContrastSet, Statement};
 /// | command | events |
 /// |---|---|
 /// | [`onboard`](Command::onboard) | one per statement; all are checked before the first |
-/// | [`decide`](Command::decide) | each due expiry, the expiry of the decision whose slot is needed, a changed feasible set, before the first round the [site](crate::Settings::site), the decision |
-/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward; a fading if it is due; promotions that the reward's probes have made certain, or at a [check](super::is_promotion_check_due) all promotions |
+/// | [`decide`](Command::decide) | expiries, a changed feasible set, the site, the decision |
+/// | [`feedback`](Command::feedback), [`observe`](Command::observe) | the reward, a fading, promotions |
 /// | [`expire`](Command::expire) | each decision whose deadline has passed |
 /// | [`promote`](Command::promote) | each contrast that is decided now and is not in the profile |
 /// | `user_rules` | each rule that is given up, then each new rule |
 /// | [`event`](Command::event) | the given event |
 /// | [`forget`](Command::forget) | the start of the next incarnation |
+///
+/// Before a decision come the expiries that are due, then the expiry of the decision whose slot is needed.
+/// The [site](crate::Settings::site) is recorded before the first decision. After a reward comes a fading if
+/// it is due. Then the contrasts that the reward's probes have certified are promoted, or at a
+/// [check](super::is_promotion_check_due) all certain contrasts.
 ///
 /// An adapter is a loop: `while let Some(step) = user.next(&mut command)? { store(step.event())?;
 /// step.apply(); }`. A step that is dropped has not happened and is proposed again. The command holds the one

@@ -51,7 +51,8 @@ pub struct ParseDecisionIdError;
 impl fmt::Display for ParseDecisionIdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "a decision id is 16 hexadecimal digits, the incarnation, the site unless it is 0, and the round, joined with '-'",
+            "a decision id is 16 hexadecimal digits, the incarnation, the site unless it is 0, \
+             and the round, joined with '-'",
         )
     }
 }

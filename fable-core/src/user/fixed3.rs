@@ -33,12 +33,19 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig { cases: 4_096, failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig {
+            cases: 4_096,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
 
         /// The text of the standard library, except for the sign of zero. Half-way cases are left out: the
         /// product with 1,000 is rounded there.
         #[test]
-        fn thousandths_are_what_the_standard_library_prints(magnitude in -5.0..5.0_f64, mantissa in -1.0..1.0_f64) {
+        fn thousandths_are_what_the_standard_library_prints(
+            magnitude in -5.0..5.0_f64,
+            mantissa in -1.0..1.0_f64,
+        ) {
             let x = mantissa * 10.0_f64.powf(magnitude);
             let part = (x.abs() * 1_000.0).fract();
             prop_assume!((part - 0.5).abs() > 1e-6);

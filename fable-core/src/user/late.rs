@@ -1,5 +1,4 @@
-//! Decisions that wait for their reward: a bounded ring, deadlines, and what an expired decision is learned
-//! as.
+//! Decisions that wait for their reward: a bounded ring, deadlines, and expiry.
 //!
 //! Rewards come late, out of order or never. Every decision enters the ring, and its reward is learned when
 //! it comes. After any order of rewards the posterior is that of the same observations given at once, to
@@ -17,7 +16,8 @@
 //! use fable_core::settings::{Deadline, Expiry};
 //! use fable_core::{Feasible, HostUser, Policy, Request, Settings, UserError};
 //!
-//! let settings = Settings { deadline: Deadline::Time(60), expiry: Expiry::Impute(-0.1), ..Settings::default() };
+//! let (deadline, expiry) = (Deadline::Time(60), Expiry::Impute(-0.1));
+//! let settings = Settings { deadline, expiry, ..Settings::default() };
 //! let policy = Policy::<f32>::new(&TAU2, settings)?;
 //! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
 //! let mut user = ana.user();

@@ -7,7 +7,7 @@
 //! ```
 //! use fable_core::{Learner, Policy, Settings, Workspace, catalog::TAU2, user_hash};
 //!
-//! // On a device these two are statics: all zero bits, so they cost no flash. Another length does not compile.
+//! // On a device these two are statics. Their bits are zero, so they take no flash.
 //! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
 //! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //!
@@ -196,7 +196,9 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// it.
     #[must_use]
     pub const fn from_storage(storage: S) -> Self {
-        const { assert!(R > 0 && R <= u16::MAX as usize, "a learner needs room for 1 to 65535 waiting decisions") };
+        const {
+            assert!(R > 0 && R <= u16::MAX as usize, "a learner needs room for 1 to 65535 waiting decisions");
+        }
         Self { state: State::EMPTY, pending: [Pending::EMPTY; R], profile: heapless::Vec::new(), storage }
     }
 

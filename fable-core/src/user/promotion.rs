@@ -25,7 +25,8 @@
 //! user.promote(0)?;
 //!
 //! let first = user.profile()[0];
-//! assert_eq!((RUBRIC.contrasts()[usize::from(first.contrast)].name, first.verdict), ("rigor_5_over_1", Verdict::For));
+//! assert_eq!(RUBRIC.contrasts()[usize::from(first.contrast)].name, "rigor_5_over_1");
+//! assert_eq!(first.verdict, Verdict::For);
 //! assert_eq!(user.standing(&first)?, Standing::Holds);
 //! let mut prompt = String::new();
 //! user.write_profile(&mut prompt)?;

@@ -166,17 +166,17 @@ impl<'s, T: Scalar> Step<'s, T> {
             Effect::Expire(decision) => decision.expire(),
             Effect::Fade(fade) if cfg!(feature = "adapt") => fade.fade(),
             Effect::Promote { mut memory, catalog, promotion } if cfg!(feature = "promote") => {
-                memory.promote(catalog, promotion)
+                memory.promote(catalog, promotion);
             }
             Effect::Forget { mut memory, policy, guarantee_fingerprint } => {
-                memory.forget(policy, guarantee_fingerprint)
+                memory.forget(policy, guarantee_fingerprint);
             }
             Effect::Site { state, site } => state.site = site,
             Effect::UserRule { mut memory, code, stands } if cfg!(feature = "rules") => {
-                memory.set_user_rule(code, stands)
+                memory.set_user_rule(code, stands);
             }
             Effect::Remote { memory, catalog, event } if cfg!(feature = "alloc") => {
-                memory.note_remote(catalog, event)
+                memory.note_remote(catalog, event);
             }
             // Builds without the feature have no such event.
             Effect::Fade(_) | Effect::Promote { .. } | Effect::UserRule { .. } | Effect::Remote { .. } => {}

@@ -17,7 +17,8 @@
 //! let mut ana = HostUser::<f32>::new(&policy, "ana")?;
 //! let never = UserRule::Never { component: 1, value: 1, when: When::Always }; // tool=web_search
 //! ana.user().run(&mut Command::user_rules(&[never]))?;
-//! let context = AGENT.context(None, [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.9)])?;
+//! let signals = [("risk", 0.1), ("ambiguity", 0.2), ("memory_need", 0.7), ("tool_need", 0.9)];
+//! let context = AGENT.context(None, signals)?;
 //! for _ in 0..20 {
 //!     let decision = ana.decide(&context, &Feasible::all(&AGENT))?;
 //!     assert_ne!(AGENT.values(decision.action).unwrap()[1], 1);

@@ -119,7 +119,7 @@ impl Deed {
                 user.observe_at(context, *action, *reward, now)?;
             }
             Self::Onboard(statements) => {
-                statements.iter().try_for_each(|statement| user.onboard(statement).map(drop))?
+                statements.iter().try_for_each(|statement| user.onboard(statement).map(drop))?;
             }
             Self::Unlearn(observation) => user.unlearn(*observation)?,
             Self::Expire => drop(user.expire(now)?),

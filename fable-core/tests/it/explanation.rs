@@ -341,7 +341,7 @@ fn what_cannot_be_explained() {
 
     // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
     let stale = |answer: Result<Explanation<'_, f64>, UserError>| {
-        assert_eq!(answer.map(|_| ()), Err(UserError::Stale))
+        assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
     };
     stale(ana.user().explain(known, Some(&[0.5; 24]), None));
     let reseeded =

@@ -509,7 +509,7 @@ fn headers_round_trip() {
     assert_eq!(learner.posterior(), first.posterior());
     let snapshot = Header { kind: Kind::Snapshot, ..header };
     assert_eq!(learner.start_journal(&policy, &snapshot), Err(RecordError::Foreign));
-    let roomy = Header { room: 7, ..header };
+    let roomy = Header { capacity: 7, ..header };
     assert_eq!(learner.start_journal(&policy, &roomy), Err(RecordError::Capacity { needed: 7 }));
     let mut short = HostLearner::<f64, 6>::from_storage(vec![0.0; 9]);
     assert!(matches!(short.start_journal(&policy, &header), Err(RecordError::Storage { .. })));

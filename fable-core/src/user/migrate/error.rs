@@ -29,7 +29,8 @@ impl fmt::Display for MigrateError {
             Self::Rename { index } => {
                 write!(
                     f,
-                    "rename {index} names something that is not there, or twice, or a value of another component"
+                    "rename {index} names something that is not there, or twice, \
+                     or a value of another component"
                 )
             }
             Self::Old => f.write_str("the user to migrate does not belong to the old catalog and settings"),

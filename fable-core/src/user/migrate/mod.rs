@@ -68,7 +68,8 @@ pub use error::MigrateError;
 /// let lamp = Definition { name: "lamp", blocks: &[Block::main(0)], ..Definition::EMPTY };
 /// let v1 = fable_core::Catalog::try_new(Definition { components: &before, ..lamp })?;
 /// let v2 = fable_core::Catalog::try_new(Definition { components: &after, ..lamp })?;
-/// let (old, new) = (Policy::<f32>::new(&v1, Settings::default())?, Policy::<f32>::new(&v2, Settings::default())?);
+/// let old = Policy::<f32>::new(&v1, Settings::default())?;
+/// let new = Policy::<f32>::new(&v2, Settings::default())?;
 ///
 /// let mut ana = HostUser::<f32>::new(&old, "ana")?;
 /// ana.user().observe(&v1.context(None, [])?, Action(1), 0.5)?; // cold
@@ -211,7 +212,8 @@ impl<'m, T: Scalar> Migration<'m, T> {
         let mut migrated = Migrated::default();
         self.carry_lists(&old, &mut new, &mut migrated);
         self.carry_numbers(&old, &mut new, &mut migrated);
-        let carried = self.carry_posterior(&mut old, &mut new, scratch).unwrap_or_default(); // the lengths were checked
+        // The lengths were checked.
+        let carried = self.carry_posterior(&mut old, &mut new, scratch).unwrap_or_default();
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         migrated.kept = count(carried.kept);
         migrated.added = count(to.dimension().saturating_sub(carried.kept));

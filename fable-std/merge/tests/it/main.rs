@@ -9,7 +9,7 @@ use fable_core::catalog::{ContrastSet, Direction};
 use fable_core::catalog::{Part, TAU2};
 use fable_core::journal::{Command, Event, MAX_SITES, Observation, RemoteChange, RemoteEvent};
 use fable_core::preference::{Probes, Verdict};
-use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
+use fable_core::record::{MAX_REMOTE_LEN, decode_event, encode_event};
 use fable_core::settings::{Expiry, OnChange};
 use fable_core::{
     Action, Feasible, HostUser, Policy, Request, Rule, Scalar, Settings, Statement, User, UserError,
@@ -312,7 +312,7 @@ fn coins_of_all_places_are_one_test() {
         for event in &place.journal {
             match event {
                 Event::Decision { round, action, coins, .. } => {
-                    drop(decided.insert(*round, (*action, coins.clone())))
+                    drop(decided.insert(*round, (*action, coins.clone())));
                 }
                 Event::Feedback { round, reward, .. } => {
                     let (action, coins) = &decided[round];
@@ -644,7 +644,7 @@ proptest! {
         let told = [places[1].telling(), places[2].telling()];
         let news = missing_events(&places[0].telling(), &told).unwrap();
         for told in &news {
-            let mut buffer = [0; MAX_ELSEWHERE_LEN];
+            let mut buffer = [0; MAX_REMOTE_LEN];
             let event = Event::Remote(told.clone());
             let bytes = encode_event(&event, &mut buffer).unwrap();
             prop_assert_eq!(decode_event(&TAU2, bytes), Ok(event));
