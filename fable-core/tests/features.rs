@@ -71,7 +71,7 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
         (cfg!(feature = "adapt"), Event::Fade { keep: 0.5 }),
         (
             cfg!(feature = "alloc"),
-            Event::Remote(RemoteEvent { site: 3, from: 0, to: 1, time: 0, deed: RemoteChange::Nothing }),
+            Event::Remote(RemoteEvent { site: 3, from: 0, to: 1, time: 0, change: RemoteChange::Nothing }),
         ),
         (
             cfg!(feature = "rules"),

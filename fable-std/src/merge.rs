@@ -38,7 +38,7 @@ use crate::store::transfer::{MAX_INCARNATION, TransferError};
 use crate::store::{MAX_NAME, SNAPSHOT_EVERY, Store, StoreError, Stored, UserRow, Writes};
 use fable_core::journal::{Event, RemoteChange, RemoteEvent};
 use fable_core::posterior::{Factor, Prior};
-use fable_core::record::{MAX_ELSEWHERE_LEN, RecordError, decode_event, decode_prior, encode_event};
+use fable_core::record::{MAX_REMOTE_LEN, RecordError, decode_event, decode_prior, encode_event};
 use fable_core::settings::SettingsError;
 use fable_core::{Catalog, HostUser, Policy, Scalar, Settings, UserError};
 use fable_merge::{Interleaved, JournalDigest, JournalReader, MergeError, merge_in_order, missing_events};
@@ -279,7 +279,7 @@ impl<'p, T: Scalar> Home<'p, T> {
 }
 
 fn push(entries: &mut Segment, event: &Event, note: Note) -> Result<(), RecordError> {
-    let mut buffer = [0; MAX_ELSEWHERE_LEN];
+    let mut buffer = [0; MAX_REMOTE_LEN];
     let record = encode_event(event, &mut buffer)?;
     entries.push(&Entry { record, note });
     Ok(())
@@ -300,7 +300,7 @@ pub fn merge<T: Scalar>(
     let told: Vec<JournalDigest> = told.iter().map(|place| place.0.clone()).collect();
     let news = missing_events(&home.telling, &told)?;
     let decisions = told.iter().map(|telling| telling.decisions_from(home.known_of(telling))).sum();
-    let rewards = news.iter().filter(|told| matches!(told.deed, RemoteChange::Reward { .. })).count();
+    let rewards = news.iter().filter(|told| matches!(told.change, RemoteChange::Reward { .. })).count();
     let faded = policy.settings().fades() || home.telling.faded || told.iter().any(|telling| telling.faded);
     let whole = home.whole;
     let (base, entries, snapshot) = if news.is_empty() {

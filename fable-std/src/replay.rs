@@ -367,7 +367,7 @@ pub fn replay_under<T: Scalar>(
             }
         }
         if let Event::Remote(told) = &event
-            && matches!(told.deed, RemoteChange::Reward { round: 1.., .. })
+            && matches!(told.change, RemoteChange::Reward { round: 1.., .. })
         {
             replay.elsewhere += 1;
         }

@@ -36,7 +36,8 @@ impl Rate {
         }
     }
 
-    /// n_x(k) = (C (g(d) - g(k)) / b)^2. Before this round, k of d coordinates have the smaller bound.
+    /// n_x(k), the number of rounds before which k of d coordinates have the smaller bound: ((C (g(d) - g(k))
+    /// / b)^2.
     ///
     /// Without bias the result is infinity for k < d, and 0 for k >= d.
     #[must_use]
@@ -48,8 +49,8 @@ impl Rate {
         ratio * ratio
     }
 
-    /// Rounds until the average regret is at most `epsilon`: (C g(k) / (epsilon - b))^2, infinity for b >=
-    /// epsilon.
+    /// Rounds after which the average regret is at most `epsilon`: (C g(k) / (epsilon - b))^2, infinity for b
+    /// >= epsilon.
     #[must_use]
     pub fn rounds(self, constant: f64, k: usize, bias: f64, epsilon: f64) -> f64 {
         if bias >= epsilon {

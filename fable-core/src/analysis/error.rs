@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-/// An error in a program.
+/// A fault in a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ProgramError {
-    /// No block, more than 128 blocks, or more than 1,024 single coordinates.
+    /// No block, or more than 128; or more than 1,024 single coordinates.
     BlockCount,
-    /// A block without coordinates, or more than 8,192 coordinates.
+    /// A block of no coordinates, or more than 8,192 coordinates.
     Sizes,
     /// A matrix with another number of rows and columns.
     Shape {
-        /// Required number of rows and columns.
+        /// Rows and columns that it should have.
         expected: usize,
     },
     /// The entries of the relevance do not add up to a finite number.
@@ -30,7 +30,7 @@ pub enum ProgramError {
         /// The requested number of coordinates.
         k: usize,
     },
-    /// The nodes were used up before an admissible choice was found.
+    /// No choice was found within the number of nodes.
     NodeLimit,
 }
 

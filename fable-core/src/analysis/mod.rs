@@ -22,7 +22,8 @@
 //! let mut scratch = [0.0; TAU2.workspace_len()];
 //!
 //! let request = Prototype { context: TAU2.context(None, [])?, weight: 1.0, feasible: Feasible::all(&TAU2) };
-//! let (mut relevance, mut moment) = (SMatrix::<f64, D, D>::zeros(), SMatrix::<f64, D, D>::zeros());
+//! let mut relevance = SMatrix::<f64, D, D>::zeros();
+//! let mut moment = SMatrix::<f64, D, D>::zeros();
 //! let mut mean = [0.0; D];
 //! spca::feature_covariance_into(&policy, &[request], 4.0, &mut relevance)?; // G
 //! spca::second_moment_into(&posterior, &mut scratch, &mut mean, &mut moment)?; // M

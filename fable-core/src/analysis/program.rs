@@ -1,7 +1,7 @@
 //! The best blocks for a budget of k coordinates: the block integer program of FABLE-SPCA, solved exactly.
 //!
-//! Let q_h = 1 for a kept block and o = 1 - q. [`reduce`] computes B_gh, the sum of H_ij over i in block g
-//! and j in block h. The program is
+//! With q_h = 1 for a kept block and o = 1 - q, [`reduce`] adds H up to B_gh = sum of H_ij over i in block g,
+//! j in block h, and
 //!
 //! ```text
 //!   minimise    E(q) = o^T B o
@@ -33,7 +33,7 @@
 //!
 //! ```
 //! use fable_core::analysis::{Program, ProgramError};
-//! // Blocks 1 and 2 cancel each other: omitting both costs less than omitting either.
+//! // Blocks 1 and 2 cancel each other: leaving out both costs less than leaving out either.
 //! let relevance = [3.0, 0.0, 0.0, 0.0, 4.0, -4.0, 0.0, -4.0, 4.5];
 //! let program = Program::new(&[2, 1, 1], &relevance)?;
 //! let mut scratch = [0; 8];
@@ -49,8 +49,8 @@ use crate::catalog::{Block, BlockSet, Catalog, CoordinateSet, MAX_BLOCKS, MAX_DI
 use crate::numbers::Bits;
 use nalgebra::{Dim, Matrix, RawStorage};
 
-/// Errors closer than this share of the sum of |B| are equal. Rounding in sums of 128 x 128 numbers is below
-/// a share of 2e-12.
+/// Errors closer than this part of the sum of |B| are equal. Rounding in the sums of 128 x 128 numbers is
+/// below 2e-12 of it.
 pub const RESOLUTION: f64 = 1e-11;
 
 /// Adds H up block by block. `out` gets B in row order, with the catalog's number of blocks as rows.
@@ -114,7 +114,7 @@ pub const MAX_MASK: usize = 1024;
 /// (0..254).for_each(|i| relevance[i * 254 + i] = ((i * 97) % 254) as f64);
 /// let program = CoordinateProgram::of_coordinates(&AGENT, &relevance)?;
 /// let chosen = program.solve(10, &mut vec![0; program.scratch_len()])?;
-/// assert!(chosen.retained.iter().all(|i| (i * 97) % 254 >= 244)); // a diagonal H: the ten largest entries
+/// assert!(chosen.retained.iter().all(|i| (i * 97) % 254 >= 244)); // without interactions the ten largest
 /// # Ok::<(), ProgramError>(())
 /// ```
 pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
@@ -123,7 +123,7 @@ pub type CoordinateProgram<'p> = Program<'p, { MAX_MASK / 32 }, MAX_MASK>;
 /// a set of them.
 #[derive(Clone, Debug)]
 pub struct Program<'p, const W: usize = 4, const N: usize = MAX_BLOCKS> {
-    /// B, with a row per block.
+    /// B, as many rows as blocks.
     relevance: &'p [f64],
     blocks: usize,
     sizes: [u16; N],
@@ -137,18 +137,16 @@ impl<'p> Program<'p> {
     /// A program over blocks of these sizes. `relevance` is in row order, and only its symmetric part counts.
     ///
     /// # Errors
-    /// - no block, or more than 128;
-    /// - a size of 0, or more than 8,192 coordinates;
-    /// - another number of entries than blocks squared;
-    /// - an entry that is not finite.
+    /// No block or more than 128, a size of 0, more than 8,192 coordinates, another number of entries than
+    /// blocks squared, or an entry that is not finite.
     pub fn new(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
-        Self::from_sizes(sizes, relevance)
+        Self::over(sizes, relevance)
     }
 
     /// A program over the blocks of a catalog.
     ///
     /// # Errors
-    /// See [`new`](Self::new).
+    /// As for [`new`](Self::new).
     pub fn of(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
         let mut sizes = [0; MAX_BLOCKS];
         let blocks = catalog.definition().blocks.len();
@@ -159,10 +157,8 @@ impl<'p> Program<'p> {
         Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
     }
 
-    /// Keeps an interaction only together with the main effects of its components, as far as the catalog has
-    /// them.
-    ///
-    /// Interactions are those between components, with the task or with a signal.
+    /// Keeps an interaction (of components, with the task or with a signal) only together with the main
+    /// effects of its components, as far as the catalog has them.
     ///
     /// # Errors
     /// A catalog with other blocks than the program.
@@ -175,14 +171,14 @@ impl<'p> CoordinateProgram<'p> {
     /// A program over the coordinates of a catalog, of H itself.
     ///
     /// # Errors
-    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or an entry
-    /// that is not finite.
+    /// More than [`MAX_MASK`] coordinates, another number of entries than coordinates squared, or one that is
+    /// not finite.
     pub fn of_coordinates(catalog: &Catalog<'_>, relevance: &'p [f64]) -> Result<Self, ProgramError> {
         let ones = [1; MAX_MASK];
-        Self::from_sizes(ones.get(..catalog.dimension()).ok_or(ProgramError::BlockCount)?, relevance)
+        Self::over(ones.get(..catalog.dimension()).ok_or(ProgramError::BlockCount)?, relevance)
     }
 
-    /// Requires these coordinates.
+    /// Keeps these coordinates in any case.
     ///
     /// # Errors
     /// A coordinate that the program does not have.
@@ -194,7 +190,7 @@ impl<'p> CoordinateProgram<'p> {
 }
 
 impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
-    fn from_sizes(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
+    fn over(sizes: &[u16], relevance: &'p [f64]) -> Result<Self, ProgramError> {
         const { assert!(N == 32 * W) };
         let blocks = sizes.len();
         if blocks == 0 || blocks > N {
@@ -261,10 +257,10 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         (self.blocks + 1) * self.words()
     }
 
-    /// Finds the least error with exactly k coordinates.
+    /// The least error with exactly k coordinates.
     ///
     /// # Errors
-    /// [`ProgramError::Infeasible`] if no admissible choice has k coordinates, or scratch shorter than
+    /// [`ProgramError::Infeasible`] when no admissible choice has k coordinates, or scratch shorter than
     /// [`scratch_len`](Self::scratch_len).
     pub fn solve(&self, k: usize, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         self.search(k, u64::MAX, scratch)
@@ -274,8 +270,8 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
     /// from the optimum.
     ///
     /// # Errors
-    /// See [`solve`](Self::solve), and [`ProgramError::NodeLimit`] if the nodes were used up before an
-    /// admissible choice.
+    /// As for [`solve`](Self::solve), and [`ProgramError::NodeLimit`] when no admissible choice was found in
+    /// time.
     pub fn search(&self, k: usize, nodes: u64, scratch: &mut [u64]) -> Result<Selection<W>, ProgramError> {
         let needed = self.scratch_len();
         let sums = scratch.get_mut(..needed).ok_or(ProgramError::ScratchLength { needed })?;
@@ -322,7 +318,7 @@ impl<'p, const W: usize, const N: usize> Program<'p, W, N> {
         Ok(Selection { retained, error, gap: 0.0 })
     }
 
-    /// E of a choice: the sum of B over pairs of omitted blocks, in order.
+    /// E of a choice: the entries of B between omitted blocks, added up in order.
     #[must_use]
     pub fn error(&self, retained: Bits<W>) -> f64 {
         self.error_of(&retained)

@@ -27,13 +27,13 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
     /// is over.
     pub(super) fn visit(&mut self, place: usize, kept: &Bits<W>, size: usize) -> bool {
         let program = self.program;
-        if !self.reachable(index, size) {
+        if !self.reachable(place, size) {
             return false;
         }
-        let Some(block) = self.order.get(index).map(|block| usize::from(*block)) else {
+        let Some(block) = self.order.get(place).map(|block| usize::from(*block)) else {
             return self.settle(kept);
         };
-        let bound = self.bound(index, kept, size);
+        let bound = self.bound(place, kept, size);
         let hopeless =
             |best: f64| if self.first { bound > best + self.slack } else { bound >= best - self.slack };
         if self.best.is_some_and(|(best, _)| hopeless(best)) {
@@ -44,21 +44,21 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
             return false;
         }
         self.nodes -= 1;
-        if self.may_keep(index, block, kept) {
+        if self.may_keep(place, block, kept) {
             let mut with = *kept;
             with.insert(block);
-            if self.visit(index + 1, &with, size + program.size_in(block)) {
+            if self.visit(place + 1, &with, size + program.size_in(block)) {
                 return true;
             }
         }
         let orphans = kept.iter().any(|child| program.parents_of(child).contains(block));
-        !orphans && self.visit(index + 1, kept, size)
+        !orphans && self.visit(place + 1, kept, size)
     }
 
     /// True if no parent of the block at an index is omitted.
     #[inline(never)]
-    fn may_keep(&self, index: usize, block: usize, kept: &Bits<W>) -> bool {
-        let omitted = self.omitted(index, kept);
+    fn may_keep(&self, place: usize, block: usize, kept: &Bits<W>) -> bool {
+        let omitted = self.omitted(place, kept);
         !self.program.parents_of(block).iter().any(|parent| parent != block && omitted.contains(parent))
     }
 
@@ -66,14 +66,14 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
     fn omitted(&self, place: usize, kept: &Bits<W>) -> Bits<W> {
         let mut omitted = self.program.every();
         kept.iter().for_each(|block| omitted.remove(block));
-        self.order.iter().skip(index).for_each(|block| omitted.remove(usize::from(*block)));
+        self.order.iter().skip(place).for_each(|block| omitted.remove(usize::from(*block)));
         omitted
     }
 
     /// True if blocks from `place` on can fill the budget.
     fn reachable(&self, place: usize, size: usize) -> bool {
         let Some(missing) = self.k.checked_sub(size) else { return false };
-        let word = self.sums.get(index * self.program.words() + missing / 64);
+        let word = self.sums.get(place * self.program.words() + missing / 64);
         missing / 64 < self.program.words() && word.is_some_and(|word| word >> (missing % 64) & 1 == 1)
     }
 
@@ -98,10 +98,10 @@ impl<const W: usize, const N: usize> Search<'_, W, N> {
 
     /// Gilmore and Lawler's bound; see the module.
     #[inline(never)]
-    fn bound(&self, index: usize, kept: &Bits<W>, size: usize) -> f64 {
+    fn bound(&self, place: usize, kept: &Bits<W>, size: usize) -> f64 {
         let program = self.program;
-        let omitted = self.omitted(index, kept);
-        let free = || self.order.iter().skip(index).map(|block| usize::from(*block));
+        let omitted = self.omitted(place, kept);
+        let free = || self.order.iter().skip(place).map(|block| usize::from(*block));
         // Coordinates still to be omitted.
         let rest = free().map(|block| program.size(block)).sum::<f64>() - whole(self.k.saturating_sub(size));
         let fixed: f64 =

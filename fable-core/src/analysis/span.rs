@@ -28,7 +28,7 @@
 //! let coordinate = |name: &str| TAU2.coordinate(name).unwrap();
 //! let contrast = |a: &str, b: &str| [(coordinate(a), 1.0), (coordinate(b), -1.0)];
 //! assert!(!span.contains(contrast("tool=standard", "tool=verify"))?); // never compared
-//! assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // confounded with its pairs
+//! assert!(!span.contains(contrast("tool=standard", "tool=ask_if_missing"))?); // mixed up with its pairs
 //! let context = Context::new(&TAU2, None, &[]).unwrap();
 //! let phi = |tool, sign: f64| {
 //!     let action = tau2::action(Memory::Conversation, tool, Style::Direct);
@@ -132,7 +132,7 @@ impl<S: Storage<f64>> Span<S> {
     /// signals 0 and with one of them 1. Features are linear in signals, so these contexts span the others.
     ///
     /// # Errors
-    /// See [`add`](Self::add).
+    /// As for [`add`](Self::add).
     pub fn add_any_context(&mut self, catalog: &Catalog<'_>, feasible: &Feasible) -> Result<bool, SpanError> {
         let before = self.rank;
         let definition = catalog.definition();
@@ -218,7 +218,7 @@ pub enum SpanError {
         /// The rank.
         rank: usize,
     },
-    /// The coordinate is past the dimension.
+    /// No such coordinate.
     Coordinate {
         /// The coordinate.
         coordinate: usize,
@@ -233,7 +233,7 @@ pub enum SpanError {
 impl fmt::Display for SpanError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::StorageLength { rank } => write!(f, "the storage of the span is too small for rank {rank}"),
+            Self::StorageLength { rank } => write!(f, "the storage of the span has no room for rank {rank}"),
             Self::Coordinate { coordinate } => write!(f, "there is no coordinate {coordinate}"),
             Self::Coefficient { coordinate } => {
                 write!(f, "the coefficient of coordinate {coordinate} is not a number from -1e100 to 1e100")

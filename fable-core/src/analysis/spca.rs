@@ -28,8 +28,8 @@
 //! let context = Context::new(&RUBRIC, None, &[]).unwrap();
 //! let request = Prototype { context, weight: 1.0, feasible: Feasible::all(&RUBRIC) };
 //! let mut h = SMatrix::<f64, 9, 9>::zeros();
-//! spca::feature_covariance_into(&policy, &[request], 0.0, &mut h)?; // beta = 0: 27 equally likely actions
-//! spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, without statements
+//! spca::feature_covariance_into(&policy, &[request], 0.0, &mut h)?; // beta = 0: all 27 actions alike
+//! spca::weigh(&mut h, &(SMatrix::<f64, 9, 9>::identity() / 16.0))?; // the prior, before anything was said
 //!
 //! let rigor = CoordinateSet::of_blocks(&RUBRIC, BlockSet::from_bits(0b001));
 //! // Two features of variance 1/16 are omitted.
@@ -68,12 +68,8 @@ pub struct Prototype {
 /// Exponents are relative to the largest one, so none overflows.
 ///
 /// # Errors
-/// - no prototype, or weights that are negative or do not add up to 1;
-/// - contexts or sets of another catalog;
-/// - an inverse temperature out of range;
-/// - another shape than d x d.
-///
-/// `out` is unchanged then.
+/// No prototype, weights that are negative or do not add up to 1, contexts or sets of another catalog, an
+/// inverse temperature out of range, or another shape than d x d; `out` is as before then.
 pub fn feature_covariance_into<T, R, C, M>(
     policy: &Policy<'_, T>,
     prototypes: &[Prototype],
@@ -161,7 +157,7 @@ where
 /// Writes H = G o M in place of G.
 ///
 /// # Errors
-/// Two different shapes. G is unchanged then.
+/// Two different shapes; nothing has changed then.
 pub fn weigh<T, R, C, G, R2, C2, M>(
     features: &mut Matrix<f64, R, C, G>,
     moment: &Matrix<T, R2, C2, M>,
@@ -249,21 +245,21 @@ fn square<R: Dim, C: Dim, M: RawStorage<f64, R, C>>(
 pub enum SpcaError {
     /// A weight is not a number from 0 to 1.
     Weight {
-        /// Position of the prototype.
+        /// Its prototype.
         prototype: usize,
     },
     /// The weights do not add up to 1, or there is no prototype.
     WeightSum,
     /// A prototype belongs to another catalog.
     ForeignPrototype {
-        /// Position of the prototype.
+        /// Its position.
         prototype: usize,
     },
     /// The inverse temperature is not a number from 0 to 1e6.
     InverseTemperature,
     /// A matrix has the wrong shape.
     Shape {
-        /// Required number of rows and columns.
+        /// Rows and columns that it should have.
         expected: usize,
     },
     /// The posterior cannot be used.

@@ -1,4 +1,4 @@
-//! Encoding of one event; see the table in the [module](super).
+//! One event as bytes; see the table in the [module](super).
 
 use super::wire::{Input, Output};
 use super::{CRC_16, RecordError};
@@ -6,7 +6,7 @@ use crate::catalog::{Action, ActionSet, Catalog, ContrastSet, Direction, Stateme
 use crate::user::{Event, Observation, Probe, Probes};
 use crate::user::{RemoteChange, RemoteEvent};
 
-/// Bytes of the longest event, a statement over 24 coordinates.
+/// The longest event: a statement over 24 coordinates.
 pub const MAX_EVENT_LEN: usize = 260;
 
 /// The longest remote event: a statement, with its site and counts.
@@ -148,12 +148,12 @@ fn put_unlearning(
 }
 
 fn put_remote(out: &mut Output<'_>, remote: &RemoteEvent) {
-    let RemoteEvent { site, from, to, time, ref deed } = *remote;
+    let RemoteEvent { site, from, to, time, ref change } = *remote;
     for number in [site, from, to.saturating_sub(from)] {
         out.varint(number);
     }
     out.u32(time);
-    match deed {
+    match change {
         RemoteChange::Nothing => out.byte(0),
         RemoteChange::Reward { round, observation, imputed, coins: probes } => {
             out.byte(1);
@@ -193,9 +193,9 @@ pub fn decode_event(catalog: &Catalog<'_>, bytes: &[u8]) -> Result<Event, Record
 /// memory for two. After an error `place` has any event.
 ///
 /// # Errors
-/// See [`decode_event`].
+/// As for [`decode_event`].
 #[inline]
-pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], event: &mut Event) -> Result<(), RecordError> {
+pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], place: &mut Event) -> Result<(), RecordError> {
     let end = bytes.len().checked_sub(SUM).filter(|end| *end > 0);
     let (body, sum) = end.and_then(|end| bytes.split_at_checked(end)).ok_or(RecordError::Truncated)?;
     if CRC_16.checksum(body).to_le_bytes() != *sum {
@@ -203,10 +203,10 @@ pub fn decode_event_into(catalog: &Catalog<'_>, bytes: &[u8], event: &mut Event)
     }
     let mut input = Input::new(body);
     match input.byte() {
-        0 => permissions(&mut input, event),
+        0 => permissions(&mut input, place),
         1 if !cfg!(feature = "onboard") => return Err(RecordError::Unsupported),
-        1 => statement(&mut input, catalog, event),
-        tag => other(tag, &mut input, catalog, event),
+        1 => statement(&mut input, catalog, place),
+        tag => other(tag, &mut input, catalog, place),
     }?;
     input.end()?;
     if input.rest().is_empty() { Ok(()) } else { Err(RecordError::TooLong) }
@@ -218,9 +218,9 @@ fn other(
     tag: u8,
     input: &mut Input<'_>,
     catalog: &Catalog<'_>,
-    event: &mut Event,
+    place: &mut Event,
 ) -> Result<(), RecordError> {
-    *event = match tag {
+    *place = match tag {
         5 if !cfg!(feature = "observe") => return Err(RecordError::Unsupported),
         6 if !cfg!(feature = "unlearn") => return Err(RecordError::Unsupported),
         8 if !cfg!(feature = "promote") => return Err(RecordError::Unsupported),
@@ -254,8 +254,8 @@ fn other(
             probed: input.contrasts(),
         },
         7 => {
-            let (round, imputed) = (input.u32(), input.flag());
-            Event::Expiry { round, imputed: if imputed { Some(input.f64()) } else { None } }
+            let (round, follows) = (input.u32(), input.flag());
+            Event::Expiry { round, imputed: if follows { Some(input.f64()) } else { None } }
         }
         8 => Event::Promotion(input.promotion()),
         9 => Event::Forget { guarantee_fingerprint: input.u32() },
@@ -275,7 +275,7 @@ fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, R
     let more = input.varint();
     let time = input.u32();
     let to = from.checked_add(more).ok_or(RecordError::Content)?;
-    let deed = match input.byte() {
+    let change = match input.byte() {
         0 => RemoteChange::Nothing,
         1 => RemoteChange::Reward {
             round: input.varint(),
@@ -299,7 +299,7 @@ fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, R
         4 => RemoteChange::Promoted(input.promotion()),
         _ => return Err(RecordError::Content),
     };
-    Ok(RemoteEvent { site, from, to, time, deed })
+    Ok(RemoteEvent { site, from, to, time, change })
 }
 
 /// Reads probes, at least `least` of them.
@@ -315,9 +315,9 @@ fn probes(input: &mut Input<'_>, least: usize) -> Result<Probes, RecordError> {
 
 /// Reads a feasible set into `place`.
 #[inline(never)]
-fn permissions(input: &mut Input<'_>, event: &mut Event) -> Result<(), RecordError> {
-    *event = Event::Permissions(ActionSet::EMPTY);
-    let Event::Permissions(set) = event else { return Err(RecordError::Content) };
+fn permissions(input: &mut Input<'_>, place: &mut Event) -> Result<(), RecordError> {
+    *place = Event::Permissions(ActionSet::EMPTY);
+    let Event::Permissions(set) = place else { return Err(RecordError::Content) };
     let (count, mut last) = (usize::try_from(input.varint()).unwrap_or(usize::MAX), 1);
     if count > ActionSet::WORDS {
         return Err(RecordError::Content);
@@ -331,9 +331,9 @@ fn permissions(input: &mut Input<'_>, event: &mut Event) -> Result<(), RecordErr
 
 /// Reads a statement into `place`: a sequence of (coordinate, coefficient), the response, the precision.
 #[inline(never)]
-fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, event: &mut Event) -> Result<(), RecordError> {
-    *event = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
-    let Event::Onboarding(statement) = event else { return Err(RecordError::Content) };
+fn statement(input: &mut Input<'_>, catalog: &Catalog<'_>, place: &mut Event) -> Result<(), RecordError> {
+    *place = Event::Onboarding(Statement { direction: Direction::default(), response: 0.0, precision: 0.0 });
+    let Event::Onboarding(statement) = place else { return Err(RecordError::Content) };
     for _ in 0..input.varint() {
         let coordinate = input.short();
         statement.direction.push(coordinate, input.f64()).ok_or(RecordError::Content)?;

@@ -1,11 +1,11 @@
-//! Byte layouts of events, snapshots and priors.
+//! Events and snapshots as bytes: the one encoder of everything that is stored or sent.
 //!
 //! All integers and floats are little-endian. Structured parts are
 //! [postcard](https://postcard.jamesmunns.com/wire-format): `u16` and lengths are its varints, `u32` marked
 //! *fixed* are four bytes. The layout is guaranteed: golden files pin it, and it changes only with
 //! [`VERSION`].
 //!
-//! **Header**, 32 bytes, at the start of a journal file, a flash page, a snapshot or a prior:
+//! **Header**, 32 bytes, at the start of a journal file, of a flash page, of a snapshot or of a prior:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -24,7 +24,7 @@
 //!
 //! | tag | event | content |
 //! |---|---|---|
-//! | 0 | permissions | words of the set up to the last nonzero word: length, `u32` each |
+//! | 0 | permissions | the words of the set up to the last nonzero one: length, `u32` each as varint |
 //! | 1 | onboarding | entries: length, then (`u16`, `f64`) each; response `f64`; precision `f64` |
 //! | 2 | decision | round fixed `u32`; action `u16`; baseline `f64`; context; time fixed `u32` |
 //! | 3 | feedback of weight 1 | round fixed `u32`; reward `f64` |
@@ -47,14 +47,8 @@
 //! probes as above, with length 0 without any; 2 a statement, as onboarding; 3 an unlearning: round `u32`, as
 //! unlearn; 4 a promotion. Only hosts read it (feature `alloc`). It has up to 280 bytes.
 //!
-//! - *Promotion*: contrast `u8`; verdict `u8` (0 against, 2 for); valid `u8`; certifier `u8` (0 ellipsoid, 1
-//!   probes); round, time and evidence, fixed `u32` each; lower and upper end of the interval, `f32` each.
-//! - *Probes*: length, then contrast `u8` and expected reward `f32` each.
-//! - *Change*: `u8`, then its content. 0: nothing. 1, a reward: round `u32`; observation; imputed `u8`;
-//!   probes, with length 0 if there are none. 2, a statement: content of tag 1. 3, an unlearning: round
-//!   `u32`; content of tag 6. 4: a promotion.
-//! - *Set* of contrasts: two `u32`; the first contrast is the lowest bit of the first word.
-//! - *Context*: `u8`, 0 without a task, else 1 + the position of the task; signals: length, then `f32` each.
+//! A set of contrasts is two `u32`, the first 32 lowest. A context is a `u8`, 0 without a task and otherwise
+//! 1 + the task's position, then its signals: length, `f32` each.
 //!
 //! **Snapshot**: header; then parts, each a length byte and that many bytes of postcard: the counters, the
 //! known events of other sites (site and number, 4 bytes each, in the order of sites), the words of the
@@ -106,9 +100,9 @@ pub const HEADER_LEN: usize = 32;
 const CRC_16: Crc<u16, NoTable> = Crc::<u16, NoTable>::new(&CRC_16_IBM_3740);
 /// The computation of the longer checksum: from a table of 1 KB on a host, without a table on a device.
 #[cfg(feature = "alloc")]
-pub(crate) type Implementation = crc::Table<1>;
+pub(crate) type Way = crc::Table<1>;
 #[cfg(not(feature = "alloc"))]
-pub(crate) type Implementation = NoTable;
+pub(crate) type Way = NoTable;
 
 /// The checksum of a header and a snapshot. A static, so that a table exists once.
 pub(crate) static CRC_32: Crc<u32, Way> = Crc::<u32, Way>::new(&CRC_32_ISO_HDLC);
@@ -148,7 +142,7 @@ impl Kind {
 pub struct Header {
     /// Journal, snapshot or prior.
     pub kind: Kind,
-    /// Bits of the significand of the learner's scalar: 24 for `f32`, 53 for `f64`.
+    /// [`DIGITS`](crate::Number::DIGITS) of the learner's scalar.
     pub digits: u8,
     /// `R` of the learner: decisions that can wait, and promotions.
     pub capacity: u16,
@@ -161,7 +155,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of records of a user who starts under a policy.
+    /// The header of a user's records that start under a policy.
     #[must_use]
     pub fn new<T: Scalar>(kind: Kind, policy: &Policy<'_, T>, user: u64, capacity: u16) -> Self {
         Self {
@@ -274,7 +268,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// never used. So no decision id occurs twice.
     ///
     /// # Errors
-    /// See [`start_journal`](Self::start_journal).
+    /// As for [`start_journal`](Self::start_journal).
     pub fn start_journal_in(
         &mut self,
         policy: &Policy<'_, T>,
@@ -293,7 +287,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     }
 }
 
-/// The scalar's code in records.
+/// The scalar's name in records.
 const fn digits<T: Scalar>() -> u8 {
     if T::DIGITS == 24 { 24 } else { 53 }
 }
@@ -307,9 +301,9 @@ const fn digits<T: Scalar>() -> u8 {
 pub enum RecordError {
     /// The bytes end too early.
     Truncated,
-    /// There are bytes after the end of the record.
+    /// There are more bytes than the record has.
     TooLong,
-    /// The bytes are not records of this kind.
+    /// These are not records of this kind.
     Foreign,
     /// The bytes were damaged.
     Checksum,
@@ -345,7 +339,7 @@ pub enum RecordError {
     },
     /// The learner is not empty.
     Occupied,
-    /// The loaded bytes are not the verified bytes.
+    /// The bytes loaded are not those that were verified.
     Changed,
     /// The buffer is too small for the record.
     Buffer,
@@ -355,8 +349,8 @@ impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated => f.write_str("the record ends too early"),
-            Self::TooLong => f.write_str("there are bytes after the end of the record"),
-            Self::Foreign => f.write_str("the bytes are not a record of this kind"),
+            Self::TooLong => f.write_str("there are bytes behind the end of the record"),
+            Self::Foreign => f.write_str("this is no such record"),
             Self::Checksum => f.write_str("the record is damaged"),
             Self::Version { found } => {
                 write!(f, "the record has version {found}, this program reads version {VERSION}")
@@ -367,14 +361,14 @@ impl fmt::Display for RecordError {
             Self::Policy => {
                 f.write_str("the record belongs to the same catalog with other settings or another prior")
             }
-            Self::Content => f.write_str("the record is intact, but its content is not valid here"),
-            Self::Unsupported => f.write_str("the record needs a feature that this build lacks"),
+            Self::Content => f.write_str("the record has a content that is not possible here"),
+            Self::Unsupported => f.write_str("the record has something that this build was made without"),
             Self::Capacity { needed } => {
-                write!(f, "the learner needs a capacity of {needed} waiting decisions or promotions")
+                write!(f, "the learner needs room for {needed} waiting decisions or promotions")
             }
             Self::Storage { expected } => write!(f, "the state needs storage for exactly {expected} numbers"),
-            Self::Occupied => f.write_str("the learner is in use; clear it before a snapshot is loaded"),
-            Self::Changed => f.write_str("the loaded bytes are not the verified bytes"),
+            Self::Occupied => f.write_str("the learner is in use; vacate it before a snapshot is loaded"),
+            Self::Changed => f.write_str("the bytes loaded are not those that were verified"),
             Self::Buffer => f.write_str("the buffer is too small for the record"),
         }
     }

@@ -29,7 +29,7 @@
 //! ```
 
 use super::snapshot::width;
-use super::{CRC_32, HEADER_LEN, Header, Implementation, Kind, RecordError};
+use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{Catalog, score::Scalar};
 use crate::policy::{Policy, Sum};
 use crate::posterior::Prior;
@@ -48,7 +48,6 @@ pub struct PriorVerifier<'p, T> {
     progress: Progress,
     /// The bytes of the part that is not complete, and their number.
     part: [u8; HEADER_LEN],
-    /// Number of bytes in `part`.
     filled: usize,
     digest: Digest<'static, u32, Way>,
     sum: Sum,
@@ -140,10 +139,10 @@ impl<'p, T: Scalar> PriorVerifier<'p, T> {
         Ok(())
     }
 
-    /// Ends the pass after all bytes were pushed. Returns the fingerprint of the policy with this prior.
+    /// Ends the pass when all bytes were pushed: the fingerprint of the policy with this prior.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] if bytes are missing.
+    /// [`RecordError::Truncated`] when some are missing.
     pub fn finish(self) -> Result<u64, RecordError> {
         match self.progress {
             Progress::Done(header) if self.filled == 0 => Ok(header.user),

@@ -3,7 +3,7 @@
 
 use super::snapshot::{Piece, Stage, width};
 use super::wire::{Counters, Input};
-use super::{CRC_32, HEADER_LEN, Header, Implementation, Kind, RecordError};
+use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way};
 use crate::catalog::{ActionSet, Catalog, ContrastSet, TRIAL_LEN, USER_RULE_LEN, score::Scalar};
 use crate::numbers::{BASE_PRECISION, within};
 use crate::policy::Policy;
@@ -12,7 +12,7 @@ use crate::user::{
 };
 use crc::Digest;
 
-/// Largest inverse pivot, of the prior with the smallest precision.
+/// Largest inverse pivot: that of the vaguest prior.
 const MAX_INVERSE: f64 = 1.01 / BASE_PRECISION.least;
 /// Largest magnitude of an entry of the factor.
 const MAX_ENTRY: f64 = 1e12;
@@ -44,7 +44,7 @@ struct Reader<'p, T> {
     /// Contrasts with a probe so far.
     probed: ContrastSet,
     part: Piece,
-    digest: Digest<'static, u32, Implementation>,
+    digest: Digest<'static, u32, Way>,
 }
 
 impl<'p, T: Scalar> Reader<'p, T> {
@@ -116,7 +116,28 @@ impl<'p, T: Scalar> Reader<'p, T> {
                 header.admit(Kind::Snapshot, self.policy)?;
                 Ok(Item::Header(header))
             }
-            Stage::Counters => self.counters(),
+            Stage::Counters => {
+                let counters = self.part(|input| Ok(input.counters()))?;
+                let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
+                let lists = usize::from(counters.words) <= ActionSet::WORDS
+                    && usize::from(counters.merged) <= MAX_SITES
+                    && u32::from(counters.pending) <= counters.round
+                    && usize::from(counters.profile) <= catalog.contrasts().len();
+                if !cfg!(feature = "alloc") && counters.merged > 0 {
+                    return Err(RecordError::Unsupported);
+                }
+                if !cfg!(feature = "adapt")
+                    && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0)
+                {
+                    return Err(RecordError::Unsupported);
+                }
+                let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
+                if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
+                    Ok(Item::Counters(counters))
+                } else {
+                    Err(RecordError::Content)
+                }
+            }
             Stage::Merged(_) => {
                 let (low, high) = self.part.split_at_checked(4).unwrap_or_default();
                 let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
@@ -188,31 +209,6 @@ impl<'p, T: Scalar> Reader<'p, T> {
         }
     }
 
-    /// Reads and checks the counters.
-    fn counters(&self) -> Result<Item<T>, RecordError> {
-        let catalog = self.policy.catalog();
-        let counters = self.part(|input| Ok(input.counters()))?;
-        let numbers = usize::try_from(counters.numbers).ok() == Some(catalog.state_len());
-        let lists = usize::from(counters.words) <= ActionSet::WORDS
-            && usize::from(counters.merged) <= MAX_SITES
-            && u32::from(counters.pending) <= counters.round
-            && usize::from(counters.profile) <= catalog.contrasts().len();
-        if !cfg!(feature = "alloc") && counters.merged > 0 {
-            return Err(RecordError::Unsupported);
-        }
-        if !cfg!(feature = "adapt")
-            && (counters.squares, counters.disappointment, counters.since_change) != (0.0, 0, 0)
-        {
-            return Err(RecordError::Unsupported);
-        }
-        let ratio = counters.log_det_ratio.is_finite() && counters.log_det_ratio >= -1.0;
-        if numbers && lists && ratio && is_sound(counters.squares, counters.disappointment) {
-            Ok(Item::Counters(counters))
-        } else {
-            Err(RecordError::Content)
-        }
-    }
-
     /// The part after its length byte.
     fn part<'s, P>(
         &'s self,
@@ -243,7 +239,7 @@ fn is_of_user_rules(catalog: &Catalog<'_>, index: u32) -> bool {
 fn possible<T: Scalar>(catalog: &Catalog<'_>, index: u32, number: T) -> bool {
     let rules = is_of_user_rules(catalog, index);
     let (layout, index) = (catalog.layout(), usize::try_from(index).unwrap_or(usize::MAX));
-    if is_code {
+    if rules {
         let code = code_of(number);
         code == 0 || is_user_rule(catalog, code)
     } else if let Some(number_index) = index.checked_sub(catalog.trials_start()) {
@@ -331,10 +327,10 @@ impl<'p, T: Scalar> Verifier<'p, T> {
         })
     }
 
-    /// Ends the pass after all bytes were pushed.
+    /// Ends the pass when all bytes were pushed.
     ///
     /// # Errors
-    /// [`RecordError::Truncated`] if bytes are missing.
+    /// [`RecordError::Truncated`] when some are missing.
     pub fn finish(self) -> Result<Verified, RecordError> {
         match self.seen {
             Seen::Whole { header, sum } if self.reader.stage == Stage::Done => {

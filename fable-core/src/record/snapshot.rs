@@ -54,7 +54,7 @@
 
 use super::restore::{Loader, Verified, Verifier};
 use super::wire::{Counters, Output};
-use super::{CRC_32, HEADER_LEN, Header, Implementation, Kind, RecordError, digits};
+use super::{CRC_32, HEADER_LEN, Header, Kind, RecordError, Way, digits};
 use crate::catalog::{Catalog, score::Scalar};
 use crate::numbers::Storage;
 use crate::policy::Policy;
@@ -161,7 +161,7 @@ pub struct Snapshot<'l, T> {
     stage: Stage,
     part: Piece,
     taken: usize,
-    digest: Digest<'static, u32, Implementation>,
+    digest: Digest<'static, u32, Way>,
 }
 
 impl<T: Scalar> User<'_, T> {
@@ -185,7 +185,7 @@ impl<T: Scalar> User<'_, T> {
     /// empty until the load is finished.
     ///
     /// # Errors
-    /// See [`fits`](Self::fits). The user is unchanged then.
+    /// As for [`fits`](Self::fits); nothing has changed then.
     pub fn load(&mut self, verified: Verified) -> Result<Loader<'_, T>, RecordError> {
         self.fits(&verified)?;
         Ok(Loader::new(self.memory.reborrow(), self.policy, verified))
@@ -194,7 +194,7 @@ impl<T: Scalar> User<'_, T> {
     /// Restores the user of a snapshot: verifies, then loads.
     ///
     /// # Errors
-    /// See [`Learner::restore`]. The user is unchanged then.
+    /// As for [`Learner::restore`]; nothing has changed then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
         restore(self.memory.reborrow(), self.policy, bytes)
     }
@@ -225,7 +225,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
     /// Restores the learner of a snapshot: verifies, then loads. The learner may be in use.
     ///
     /// # Errors
-    /// Bytes that are not a valid snapshot under this policy, or do not fit. The learner is unchanged then.
+    /// Bytes that are not a sound snapshot under this policy, or do not fit; nothing has changed then.
     pub fn restore(&mut self, policy: &Policy<'_, T>, bytes: &[u8]) -> Result<(), RecordError> {
         restore(self.memory(), policy, bytes)
     }
@@ -259,7 +259,7 @@ impl<'p, T: Scalar, const R: usize> HostUser<'p, T, R> {
     /// The user of a snapshot.
     ///
     /// # Errors
-    /// Bytes that are not a valid snapshot of a user of this policy.
+    /// Bytes that are not a sound snapshot of a user of this policy.
     pub fn restore(policy: &Policy<'p, T>, bytes: &[u8]) -> Result<Self, RecordError> {
         let mut learner = HostLearner::for_policy(policy);
         learner.restore(policy, bytes)?;
@@ -332,7 +332,7 @@ impl<'l, T: Scalar> Snapshot<'l, T> {
         })
     }
 
-    /// An upper bound of the snapshot's length in bytes.
+    /// At least as many bytes as the whole snapshot has.
     #[cfg(feature = "alloc")]
     fn len(&self) -> usize {
         let Counters { pending, profile, merged, words, .. } = self.counters;
@@ -420,7 +420,7 @@ fn put(part: &mut Piece, bytes: &[u8]) {
     let _ = part.extend_from_slice(bytes);
 }
 
-/// Appends a length byte, then the value.
+/// A length byte, then the value.
 fn put_part(part: &mut Piece, write: impl FnOnce(&mut Output<'_>)) {
     let mut bytes = [0; MAX_PART - 1];
     let mut out = Output::new(&mut bytes);

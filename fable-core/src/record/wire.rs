@@ -1,7 +1,8 @@
-//! The bytes of the parts of records: postcard's wire format, read and written by hand.
+//! Parts of records in postcard's wire format, read and written by hand.
 //!
-//! Postcard's own code is generic and keeps panics in builds for size. These functions do not, and take four
-//! kilobytes less on a Cortex-M0. `tests/it/record.rs` compares both.
+//! Postcard's own code is generic and keeps panics in builds optimized for size. These functions have no
+//! panics and take four kilobytes less on a Cortex-M0. `tests/it/record.rs` compares their output with
+//! postcard's.
 
 use super::RecordError;
 use crate::catalog::{Action, Catalog, Context, ContrastSet, MAX_SIGNALS, score::Scalar};
@@ -22,8 +23,9 @@ impl<'b> Output<'b> {
         Self { bytes, written: 0 }
     }
 
-    /// The number of written bytes; `None` if the buffer was too small.
-    pub(crate) const fn len(&self) -> Option<usize> {
+    /// Number of bytes written; `None` if the buffer is too small.
+    #[must_use]
+    pub const fn written(&self) -> Option<usize> {
         if self.written <= self.bytes.len() { Some(self.written) } else { None }
     }
 
@@ -128,13 +130,14 @@ impl<'b> Output<'b> {
     }
 }
 
-/// Bytes that are read one after the other.
+/// A reader of bytes that keeps the first error. After an error it returns zeros.
 ///
-/// The first fault is remembered, and zeros are read from then on. A reader asks once, at the
-/// [end](Self::end): a check after every number takes more code than all the numbers.
-pub(crate) struct Input<'b> {
+/// Callers check once, at the [end](Self::end). A check after every number takes more code than reading the
+/// numbers.
+#[derive(Debug)]
+pub struct Input<'b> {
     rest: &'b [u8],
-    /// The first fault.
+    /// The first error.
     fault: Option<RecordError>,
 }
 
@@ -145,24 +148,25 @@ impl<'b> Input<'b> {
         Self { rest: bytes, fault: None }
     }
 
-    /// The bytes that were not read.
-    pub(crate) const fn rest(&self) -> &'b [u8] {
+    /// The bytes not read yet.
+    #[must_use]
+    pub const fn rest(&self) -> &'b [u8] {
         self.rest
     }
 
     /// Ends the reading.
     ///
     /// # Errors
-    /// The first fault.
-    pub(crate) const fn end(&self) -> Result<(), RecordError> {
+    /// The first error.
+    pub const fn end(&self) -> Result<(), RecordError> {
         match self.fault {
             Some(fault) => Err(fault),
             None => Ok(()),
         }
     }
 
-    /// Refuses the bytes as impossible.
-    pub(crate) const fn refuse(&mut self) {
+    /// Records that the content is not valid.
+    pub const fn refuse(&mut self) {
         self.fail(RecordError::Content);
     }
 
@@ -193,7 +197,7 @@ impl<'b> Input<'b> {
         byte
     }
 
-    /// Reads a bool or an Option tag.
+    /// Reads a bool or an `Option` tag.
     #[inline(never)]
     pub fn flag(&mut self) -> bool {
         let byte = self.byte();
@@ -203,7 +207,7 @@ impl<'b> Input<'b> {
         byte == 1
     }
 
-    /// Reads a varint in as few bytes as possible.
+    /// Reads a varint. Longer encodings than necessary are refused.
     #[inline(never)]
     pub fn varint(&mut self) -> u32 {
         let mut number = 0_u32;
@@ -256,11 +260,10 @@ impl<'b> Input<'b> {
         f64::from_bits(self.u64())
     }
 
-    /// Reads a context of a catalog. One state has one encoding: a signal of -0, which would be read as 0, is
-    /// refused.
+    /// Reads a context of a catalog. A state has one encoding, so a signal of -0 is refused.
     ///
     /// # Errors
-    /// A fault in the context, or in the bytes before.
+    /// The first error so far, or a context that the catalog does not have.
     #[inline(never)]
     pub(crate) fn context(&mut self, catalog: &Catalog<'_>) -> Result<Context, RecordError> {
         let task = self.byte().checked_sub(1).map(usize::from);
@@ -377,13 +380,13 @@ pub(crate) struct Counters {
     pub(crate) squares: f32,
     pub(crate) disappointment: u16,
     pub(crate) since_change: u8,
-    /// Number of other sites.
+    /// Merged sites.
     pub(crate) merged: u8,
     /// Words of the permissions up to the last nonzero one.
     pub(crate) words: u8,
-    /// Number of decisions in the ring.
+    /// Decisions in the ring.
     pub(crate) pending: u16,
-    /// Number of promotions.
+    /// Promotions.
     pub(crate) profile: u16,
     /// Numbers of the state.
     pub(crate) numbers: u32,

@@ -25,7 +25,7 @@ pub struct RemoteEvent {
     /// The caller's time there, of the latest decision or promotion before.
     pub time: u32,
     /// The change.
-    pub deed: RemoteChange,
+    pub change: RemoteChange,
 }
 
 /// A change at another site.
@@ -80,9 +80,9 @@ impl State {
 impl<T: Scalar> User<'_, T> {
     /// Checks that a remote event is the next one of its site. True if something is learned from it.
     pub(super) fn admit_remote(&self, event: &RemoteEvent) -> Result<bool, UserError> {
-        let RemoteEvent { site, from, to, ref deed, .. } = *event;
+        let RemoteEvent { site, from, to, ref change, .. } = *event;
         let own = site == self.state().site;
-        if own && !matches!(deed, RemoteChange::Promoted(_)) {
+        if own && !matches!(change, RemoteChange::Promoted(_)) {
             return Err(UserError::OwnSite);
         }
         let known = if own { self.state().events } else { self.state().known_of(site) };
@@ -95,7 +95,7 @@ impl<T: Scalar> User<'_, T> {
         } else if !own && !self.memory.state.merged.clone().set(site, to) {
             return Err(UserError::SitesFull);
         }
-        match deed {
+        match change {
             RemoteChange::Reward { .. } | RemoteChange::Unlearned { .. } => Ok(true),
             RemoteChange::Stated(_) if !cfg!(feature = "onboard") => Err(UserError::Unsupported),
             RemoteChange::Stated(statement) => {
@@ -115,7 +115,7 @@ impl<T: Scalar> User<'_, T> {
         &'s mut self,
         event: &'s RemoteEvent,
     ) -> Result<Lesson<'s, T>, UserError> {
-        let mut lesson = match &event.deed {
+        let mut lesson = match &event.change {
             RemoteChange::Reward { observation, imputed, coins: probes, .. } => {
                 let all = self.policy.catalog().all_actions();
                 self.admit_action(&observation.context, observation.action)?;
@@ -174,7 +174,7 @@ impl<T: Scalar> Memory<'_, T> {
     pub(super) fn note_remote(mut self, catalog: &Catalog<'_>, event: &RemoteEvent) {
         let own = event.site == self.state.site;
         self.state.know(event);
-        let RemoteChange::Promoted(promotion) = &event.deed else { return };
+        let RemoteChange::Promoted(promotion) = &event.change else { return };
         let known = self.profile.iter().find(|known| known.contrast == promotion.contrast);
         if known.is_some_and(|known| !own || known.verdict == promotion.verdict) {
             return;

@@ -157,12 +157,12 @@ fn by_steps<T: Scalar>(
     Ok(command.decision(&ana.user()))
 }
 
-/// Lives a life three times, by verbs, by steps and from the journal; returns the journal and how often a deed was refused.
+/// Lives a life three times, by verbs, by steps and from the journal; returns the journal and how often a change was refused.
 fn live<T: Scalar>(
     catalog: &Catalog<'_>,
     settings: Settings<'_>,
     seed: u64,
-    deeds: u32,
+    changes: u32,
 ) -> (Vec<Event>, u32) {
     let lax = Settings { alpha: 0.5, prior_radius: Some(0.0), min_evidence: 1, ..settings };
     let lax = Settings { base_precision: Some(1.0), noise_variance: 0.01, ..lax };
@@ -175,24 +175,24 @@ fn live<T: Scalar>(
     let mut bytes = verbs.to_bytes();
     let mut random = Random(seed);
     let mut now = 0;
-    for _ in 0..deeds {
+    for _ in 0..changes {
         now += u32::try_from(random.below(3)).unwrap();
         let rounds = verbs.state().rounds();
         let made = verbs.user().id(rounds);
-        let deed = Deed::any(&mut random, catalog, made, &mut learned);
+        let change = Deed::any(&mut random, catalog, made, &mut learned);
         let stored = journal.len();
-        let by_verbs = deed.by_verbs(&mut verbs.user(), now);
-        let by_steps = by_steps(&mut steps, &mut random, deed.command(now), &mut journal);
-        assert_eq!(by_verbs, by_steps, "{deed:?}");
+        let by_verbs = change.by_verbs(&mut verbs.user(), now);
+        let by_steps = by_steps(&mut steps, &mut random, change.command(now), &mut journal);
+        assert_eq!(by_verbs, by_steps, "{change:?}");
         if by_steps.is_err() {
             refused += 1;
             assert!(
                 verbs.to_bytes() == bytes && steps.to_bytes() == bytes && journal.len() == stored,
-                "{deed:?}"
+                "{change:?}"
             );
         }
         bytes = verbs.to_bytes();
-        assert!(steps.to_bytes() == bytes, "{deed:?}");
+        assert!(steps.to_bytes() == bytes, "{change:?}");
         for event in &journal[stored..] {
             match event {
                 Event::Observation(observation) => learned.push(*observation),

@@ -387,7 +387,7 @@ impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
             header: Header {
                 kind: Kind::Journal,
                 digits: 0,
-                room: 0,
+                capacity: 0,
                 fingerprint: 0,
                 user: 0,
                 guarantee_fingerprint: 0,

@@ -390,8 +390,8 @@ enum Deed {
     Adopt,
 }
 
-fn perform<const W: usize, const P: usize>(board: &mut Board<W, P>, deed: Deed) -> Result<(), FlashError> {
-    match deed {
+fn perform<const W: usize, const P: usize>(board: &mut Board<W, P>, change: Deed) -> Result<(), FlashError> {
+    match change {
         Deed::Replace => board.load(&prior(board.catalog, 5)),
         Deed::Remove => block_on(board.store.commit_prior(&board.policy, 0)),
         Deed::Forget => board.forget(),
@@ -406,7 +406,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
     strict: bool,
     began: u8,
     waits: Option<u8>,
-    deed: Deed,
+    change: Deed,
 ) -> u64 {
     let fresh = flash::<W, P>(&TINY);
     let mut board = Board::new(&TINY, if strict { fresh.strict() } else { fresh });
@@ -421,7 +421,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
         None => {}
     }
     let waits = waits.unwrap_or(began);
-    if matches!(deed, Deed::Adopt) {
+    if matches!(change, Deed::Adopt) {
         board.forget().unwrap();
     }
     let (state, incarnation) = (bytes(&board.learner), board.learner.state().incarnation());
@@ -438,7 +438,7 @@ fn cut_everywhere<const W: usize, const P: usize>(
         block_on(board.store.restore(&board.policy, &mut board.learner, &mut board.workspace)).unwrap();
         board.store.flash().seed(after * 31 + 7);
         board.store.flash().cut_after(after);
-        let done = perform(&mut board, deed);
+        let done = perform(&mut board, change);
         let cut = board.store.flash().power_on();
         if !cut {
             done.unwrap();
@@ -456,23 +456,23 @@ fn cut_everywhere<const W: usize, const P: usize>(
         let mut board = Board::start(&TINY, flash).map_err(|(error, _)| error).unwrap();
         let next = board.next();
         let done = done.is_ok();
-        match deed {
+        match change {
             Deed::Replace | Deed::Remove => {
-                let wanted = if matches!(deed, Deed::Replace) { 5 } else { 0 };
-                assert!(next == wanted || (!done && next == waits), "{deed:?} {after}: {next}");
+                let wanted = if matches!(change, Deed::Replace) { 5 } else { 0 };
+                assert!(next == wanted || (!done && next == waits), "{change:?} {after}: {next}");
                 assert_eq!(bytes(&board.learner), state, "the user is as before");
                 assert_eq!(board.policy.fingerprint(), policy(&TINY, began).fingerprint());
             }
             Deed::Forget | Deed::Adopt => {
                 assert_eq!(next, waits);
                 let forgotten = board.learner.state().incarnation()
-                    == incarnation + u32::from(matches!(deed, Deed::Forget));
-                assert!(forgotten || (!done && bytes(&board.learner) == state), "{deed:?} {after}");
+                    == incarnation + u32::from(matches!(change, Deed::Forget));
+                assert!(forgotten || (!done && bytes(&board.learner) == state), "{change:?} {after}");
                 let prior = if forgotten { waits } else { began };
                 assert_eq!(
                     board.policy.fingerprint(),
                     policy(&TINY, prior).fingerprint(),
-                    "{deed:?} {after}"
+                    "{change:?} {after}"
                 );
                 if forgotten {
                     let twin = twin(&board.policy, board.learner.state().incarnation());
@@ -503,9 +503,9 @@ fn board_like<const W: usize, const P: usize>() -> Board<W, P> {
 fn the_power_may_fail_at_any_byte() {
     let mut cuts = 0;
     for (began, waits) in [(0, None), (0, Some(2)), (1, None), (1, Some(2)), (1, Some(0))] {
-        for deed in [Deed::Replace, Deed::Remove, Deed::Forget, Deed::Adopt] {
-            cuts += cut_everywhere::<4, 1024>(false, began, waits, deed);
-            cuts += cut_everywhere::<8, 1024>(true, began, waits, deed);
+        for change in [Deed::Replace, Deed::Remove, Deed::Forget, Deed::Adopt] {
+            cuts += cut_everywhere::<4, 1024>(false, began, waits, change);
+            cuts += cut_everywhere::<8, 1024>(true, began, waits, change);
         }
     }
     println!("{cuts} cuts");

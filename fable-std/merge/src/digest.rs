@@ -143,10 +143,9 @@ impl JournalReader {
             Event::Remote(remote) if remote.site != self.digest.site => {
                 return self.digest.others.push(remote.clone());
             }
-            Event::Remote(own) => Some(own.deed.clone()),
+            Event::Remote(own) => Some(own.change.clone()),
             Event::Forget { .. } => return self.forget(),
             Event::UserRule { .. } => return, // not counted
-            Event::Permissions(_) => None,
             Event::Fade { .. } => {
                 self.digest.faded = true;
                 None
@@ -183,12 +182,19 @@ impl JournalReader {
                 self.digest.clock = self.digest.clock.max(promotion.time);
                 Some(RemoteChange::Promoted(*promotion))
             }
+            // Permissions teach nothing.
             _ => None,
         };
         let JournalDigest { site, end, clock, .. } = self.digest;
         self.digest.end = end.saturating_add(1);
-        if let Some(deed) = change {
-            self.digest.events.push(RemoteEvent { site, from: end, to: self.digest.end, time: clock, deed });
+        if let Some(change) = change {
+            self.digest.events.push(RemoteEvent {
+                site,
+                from: end,
+                to: self.digest.end,
+                time: clock,
+                change,
+            });
         }
     }
 

@@ -124,7 +124,7 @@ fn sorted<T: Scalar>(user: &User<'_, T>, journal: &[Event], missing: &[RemoteEve
 const fn is_reward(event: &Event) -> bool {
     match event {
         Event::Feedback { .. } | Event::Observation(_) => true,
-        Event::Remote(remote) => matches!(remote.deed, RemoteChange::Reward { imputed: false, .. }),
+        Event::Remote(remote) => matches!(remote.change, RemoteChange::Reward { imputed: false, .. }),
         _ => false,
     }
 }
@@ -133,9 +133,9 @@ const fn is_reward(event: &Event) -> bool {
 const fn unlearned(event: &Event) -> Option<(&Observation, bool)> {
     match event {
         Event::Unlearn { observation, imputed, .. }
-        | Event::Remote(RemoteEvent { deed: RemoteChange::Unlearned { observation, imputed, .. }, .. }) => {
-            Some((observation, *imputed))
-        }
+        | Event::Remote(RemoteEvent {
+            change: RemoteChange::Unlearned { observation, imputed, .. }, ..
+        }) => Some((observation, *imputed)),
         _ => None,
     }
 }
@@ -155,11 +155,11 @@ fn adapt<T: Scalar>(user: &User<'_, T>, mut event: Interleaved, learned: &[Learn
     match &mut event.event {
         Event::Unlearn { kept, .. } => *kept = left.unwrap_or(*kept),
         Event::Remote(remote) => {
-            if let RemoteChange::Unlearned { kept, .. } = &mut remote.deed {
+            if let RemoteChange::Unlearned { kept, .. } = &mut remote.change {
                 *kept = left.unwrap_or(*kept);
             }
             if left.is_some_and(|left| left < MIN_KEPT) {
-                remote.deed = RemoteChange::Nothing;
+                remote.change = RemoteChange::Nothing;
                 return Some(event);
             }
             if remote.site == user.state().site() {
@@ -168,8 +168,8 @@ fn adapt<T: Scalar>(user: &User<'_, T>, mut event: Interleaved, learned: &[Learn
         }
         Event::Promotion(promotion) => {
             let (site, from, time) = (user.state().site(), user.state().events(), promotion.time);
-            let deed = RemoteChange::Promoted(*promotion);
-            event.event = Event::Remote(RemoteEvent { site, from, to: from.saturating_add(1), time, deed });
+            let change = RemoteChange::Promoted(*promotion);
+            event.event = Event::Remote(RemoteEvent { site, from, to: from.saturating_add(1), time, change });
         }
         _ => {}
     }
@@ -190,7 +190,7 @@ fn apply<T: Scalar>(
     };
     let observed = match &event.event {
         Event::Observation(observation) => Some((*observation, false)),
-        Event::Remote(RemoteEvent { deed: RemoteChange::Reward { observation, imputed, .. }, .. }) => {
+        Event::Remote(RemoteEvent { change: RemoteChange::Reward { observation, imputed, .. }, .. }) => {
             Some((*observation, *imputed))
         }
         _ => rewarded.and_then(|(round, reward, weight, imputed)| {

@@ -159,7 +159,7 @@ impl JournalDigest {
             let first = self.before_of(remote.site);
             let Some(stream) = Stream::of_site(&mut streams, remote.site, first) else { continue };
             (stream.end, stream.clock) = (remote.to, remote.time);
-            if remote.deed != RemoteChange::Nothing {
+            if remote.change != RemoteChange::Nothing {
                 stream.events.push(remote);
             }
         }
@@ -178,7 +178,7 @@ fn agree(one: &RemoteEvent, other: &RemoteEvent) -> bool {
         }
         change => change,
     };
-    (one.to, one.time, comparable(&one.deed)) == (other.to, other.time, comparable(&other.deed))
+    (one.to, one.time, comparable(&one.change)) == (other.to, other.time, comparable(&other.change))
 }
 
 /// Round of the last known reward with this observation that was not unlearned; 0 if there is none.
@@ -186,9 +186,9 @@ fn rewarded(events: &[&RemoteEvent], wanted: &Observation, by: bool) -> u32 {
     let is_unlearned = |wanted: u32| {
         events
             .iter()
-            .any(|event| matches!(event.deed, RemoteChange::Unlearned { round, .. } if round == wanted))
+            .any(|event| matches!(event.change, RemoteChange::Unlearned { round, .. } if round == wanted))
     };
-    let found = events.iter().rev().find_map(|event| match &event.deed {
+    let found = events.iter().rev().find_map(|event| match &event.change {
         RemoteChange::Reward { round, observation, imputed, .. }
             if observation == wanted && *imputed == by && !is_unlearned(*round) =>
         {
@@ -244,7 +244,7 @@ pub fn missing_events(
             for event in stream.events.iter().filter(|event| event.to > before) {
                 let mut remote = RemoteEvent { from: mine.end, ..(*event).clone() };
                 if let RemoteChange::Unlearned { round: round @ 0, observation, imputed, .. } =
-                    &mut remote.deed
+                    &mut remote.change
                 {
                     *round = rewarded(&mine.events, observation, *imputed);
                 }
@@ -257,7 +257,7 @@ pub fn missing_events(
                     from: mine.end,
                     to: stream.end,
                     time: stream.clock,
-                    deed: RemoteChange::Nothing,
+                    change: RemoteChange::Nothing,
                 });
                 mine.end = stream.end;
             }

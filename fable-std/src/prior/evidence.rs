@@ -98,7 +98,7 @@ impl Evidence {
                 Event::Unlearn { observation, imputed: false, .. } => evidence.take_back(&observation),
                 Event::Onboarding(statement) => evidence.state(&statement),
                 // What happened elsewhere was the same user.
-                Event::Remote(RemoteEvent { deed, .. }) => match deed {
+                Event::Remote(RemoteEvent { change, .. }) => match change {
                     RemoteChange::Reward { observation, imputed: false, .. } => {
                         evidence.reward(policy, &observation)
                     }

@@ -480,7 +480,7 @@ fn recall<'s>(
                 learned = Some((reward, 1.0, true, 1.0))
             }
             Event::Unlearn { .. } if entry.note == takes_back => learned = None,
-            Event::Remote(told) if told.site == decision.site => match told.deed {
+            Event::Remote(told) if told.site == decision.site => match told.change {
                 RemoteChange::Reward { round, observation, imputed, coins } if round == decision.round => {
                     decided = Some((observation, probed_by(&coins)));
                     learned = Some((observation.reward, observation.weight, imputed, 1.0));

@@ -12,7 +12,7 @@
 //! decision cannot be made again. Nor can one that stands in a journal after what was not known when it was made.
 
 use super::StoreError;
-use fable_core::record::MAX_ELSEWHERE_LEN;
+use fable_core::record::MAX_REMOTE_LEN;
 
 const TAKES_BACK: u16 = 0x8000;
 const WITH_DEFAULTS: u16 = 0x4000;
@@ -49,7 +49,7 @@ pub struct Entry<'b> {
 }
 
 impl Entry<'_> {
-    /// Appends the entry. Records are at most [`MAX_ELSEWHERE_LEN`] bytes long.
+    /// Appends the entry. Records are at most [`MAX_REMOTE_LEN`] bytes long.
     pub fn push(&self, out: &mut Vec<u8>) {
         let flag = match self.note {
             Note::None => 0,
@@ -92,7 +92,7 @@ impl<'b> Entries<'b> {
         let flags = head & (TAKES_BACK | WITH_DEFAULTS | ELSEWHERE);
         let length = usize::from(head & !flags);
         let (record, mut rest) =
-            rest.split_at_checked(length).filter(|_| (1..=MAX_ELSEWHERE_LEN).contains(&length))?;
+            rest.split_at_checked(length).filter(|_| (1..=MAX_REMOTE_LEN).contains(&length))?;
         let mut number = || {
             let (number, behind) = rest.split_first_chunk()?;
             rest = behind;
@@ -188,7 +188,7 @@ mod tests {
         let entries = [
             Entry { record: &[1, 2, 3], note: Note::None },
             Entry { record: &[8], note: Note::TakesBack { site: 0, round: 7 } },
-            Entry { record: &[9; MAX_ELSEWHERE_LEN], note: Note::TakesBack { site: 0, round: u32::MAX } },
+            Entry { record: &[9; MAX_REMOTE_LEN], note: Note::TakesBack { site: 0, round: u32::MAX } },
             Entry { record: &[4], note: Note::WithDefaults },
             Entry { record: &[5], note: Note::TakesBack { site: 3, round: 9 } },
             Entry { record: &[6], note: Note::Woven },
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(segment.end(), 11);
         let back: Result<Vec<_>, _> = segment.from(6).collect();
         assert_eq!(back.unwrap(), entries[1..]);
-        let long = 12 + 2 + MAX_ELSEWHERE_LEN + 4;
+        let long = 12 + 2 + MAX_REMOTE_LEN + 4;
         let whole = [5, 12, long, long + 3, long + 14];
         for length in (1..segment.bytes.len()).filter(|length| !whole.contains(length)) {
             assert!(Segment::read(0, &segment.bytes[..length]).is_err(), "{length}");

@@ -32,7 +32,7 @@ use super::wishes::Wishes;
 use super::{Damage, Known, Policies, StoreError, Stored, UserRow, Writes};
 use fable_core::host::HostLearner;
 use fable_core::journal::{Command, Event};
-use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
+use fable_core::record::{MAX_REMOTE_LEN, decode_event, encode_event};
 use fable_core::{Catalog, Policy, Scalar, User, UserError};
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
@@ -240,7 +240,7 @@ impl<'p, T: Scalar> Resident<'p, T> {
         command: &mut Command<'_>,
         note: Note,
     ) -> Result<(), StoreError> {
-        let (before, mut buffer) = (self.entries, [0; MAX_ELSEWHERE_LEN]);
+        let (before, mut buffer) = (self.entries, [0; MAX_REMOTE_LEN]);
         let hash = self.row.header.user;
         let mut user = self.learner.bind(self.policy, &mut desk.workspace)?;
         while let Some(step) = user.next(command)? {

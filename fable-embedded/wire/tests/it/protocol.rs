@@ -134,8 +134,9 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
     };
     let probe = ProbeOutcome { contrast: 5, preferred: true, expected: 0.25 };
     let average = Average { mean: 0.5, lower: -0.25, upper: 1.25 };
-    let (e_value, certified) = (12.5, Verdict::Open);
-    let trial = Trial { trials: 40, e_value, needed: 480.0, average, certified, valid: true };
+    let (trials, e_value, needed, certified) = (40, 12.5, 480.0, Verdict::Open);
+    let trial = Trial { trials, e_value, needed, average, certified, valid: true };
+    let store = StoreUsage { generation: 2, events: 40, free: 3000, erases: 5 };
     let mut all: Vec<(Reply, Vec<u8>)> = FAULTS.map(|fault| (Reply::Fault(fault), vec![])).into();
     all.extend([
         (Reply::Hello(hello), b"tau2".to_vec()),
@@ -170,7 +171,7 @@ fn replies() -> Vec<(Reply, Vec<u8>)> {
                 promotions: 0,
                 answered: 700,
                 refused: 2,
-                kept: Kept { generation: 2, events: 40, free: 3000, erases: 5 },
+                store,
             }),
             vec![],
         ),

@@ -400,7 +400,7 @@ fn what_does_not_belong_together_is_refused() {
     let mut user = here.ana.user();
     let known = user.state().known_of(1);
     let nothing = |origin, from, to| {
-        Event::Remote(RemoteEvent { site: origin, from, to, time: 0, deed: RemoteChange::Nothing })
+        Event::Remote(RemoteEvent { site: origin, from, to, time: 0, change: RemoteChange::Nothing })
     };
     let mut refuse = |event: &Event, error| assert_eq!(user.check(event).map(drop), Err(error), "{event:?}");
     refuse(&nothing(1, known - 1, known + 1), UserError::KnownElsewhere);
@@ -409,15 +409,15 @@ fn what_does_not_belong_together_is_refused() {
     refuse(&nothing(0, 0, 1), UserError::OwnSite);
     let context = TAU2.context(None, []).unwrap();
     let observation = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
-    let deed = |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, coins };
-    let bad = |deed| Event::Remote(RemoteEvent { site: 1, from: known, to: known + 1, time: 0, deed });
-    refuse(&bad(deed(Observation { reward: 1.5, ..observation }, Probes::new())), UserError::Reward);
+    let change = |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, coins };
+    let bad = |change| Event::Remote(RemoteEvent { site: 1, from: known, to: known + 1, time: 0, change });
+    refuse(&bad(change(Observation { reward: 1.5, ..observation }, Probes::new())), UserError::Reward);
     refuse(
-        &bad(deed(Observation { action: Action(99), ..observation }, Probes::new())),
+        &bad(change(Observation { action: Action(99), ..observation }, Probes::new())),
         UserError::UnknownAction,
     );
     let coin = fable_core::preference::Probe { contrast: 63, expected: 0.0 };
-    refuse(&bad(deed(observation, Probes::from_slice(&[coin]).unwrap())), UserError::Probe);
+    refuse(&bad(change(observation, Probes::from_slice(&[coin]).unwrap())), UserError::Probe);
     assert_eq!(here.ana, before);
 
     // Places are remembered up to a bound.
@@ -526,7 +526,7 @@ fn with_fading_merged_is_the_replay_by_time() {
         let mut kept: Vec<(Observation, bool, f32)> = vec![];
         for told in by_time(&places) {
             let mut user = alone.user();
-            let fade = match &told.deed {
+            let fade = match &told.change {
                 RemoteChange::Reward { observation, imputed, .. } => {
                     kept.push((*observation, *imputed, 1.0));
                     user.check(&Event::Observation(*observation)).unwrap().apply();

@@ -1,7 +1,7 @@
 //! Any bytes are an event or an error. An event is checked or refused, and the state stays sound.
 
 use fable_core::catalog::AGENT;
-use fable_core::record::{MAX_ELSEWHERE_LEN, decode_event, encode_event};
+use fable_core::record::{MAX_REMOTE_LEN, decode_event, encode_event};
 use fable_core::{HostUser, Policy, Settings};
 
 fn seal(body: &[u8]) -> Vec<u8> {
@@ -21,9 +21,9 @@ pub fn event(data: &[u8]) {
         let (event, more) = more.split_at(length);
         rest = more;
         let Ok(event) = decode_event(&AGENT, &seal(&event[..length.saturating_sub(2)])) else { continue };
-        let mut buffer = [0; MAX_ELSEWHERE_LEN];
+        let mut buffer = [0; MAX_REMOTE_LEN];
         let again = encode_event(&event, &mut buffer).unwrap();
-        let mut second = [0; MAX_ELSEWHERE_LEN];
+        let mut second = [0; MAX_REMOTE_LEN];
         assert_eq!(encode_event(&decode_event(&AGENT, again).unwrap(), &mut second).unwrap(), again);
         if let Ok(step) = user.check(&event) {
             step.apply();

@@ -7,7 +7,7 @@ use fable_core::journal::{Event, Observation, RemoteChange, RemoteEvent};
 use fable_core::posterior::{Factor, Prior};
 use fable_core::preference::Probes;
 use fable_core::record::{
-    MAX_ELSEWHERE_LEN, MAX_EVENT_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior,
+    MAX_EVENT_LEN, MAX_REMOTE_LEN, Verifier, decode_event, decode_prior, encode_event, encode_prior,
 };
 use fable_core::{Learner, Policy, Scalar, Settings};
 use fable_golden::{
@@ -39,7 +39,7 @@ fn written<T: Scalar>(learner: &Learner<T, Vec<T>, RING>) -> Vec<u8> {
 fn journal(events: &[Event]) -> Vec<u8> {
     let mut bytes = vec![];
     for event in events {
-        let mut buffer = [0; MAX_ELSEWHERE_LEN];
+        let mut buffer = [0; MAX_REMOTE_LEN];
         let encoded = encode_event(event, &mut buffer).unwrap();
         bytes.extend(u16::try_from(encoded.len()).unwrap().to_le_bytes());
         bytes.extend(encoded);
@@ -51,9 +51,9 @@ const ELSEWHERE: &[u8] = include_bytes!("../../records/elsewhere.events");
 
 /// One event from elsewhere of each kind.
 fn told() -> Vec<Event> {
-    let mut deeds = vec![RemoteChange::Nothing];
+    let mut changes = vec![RemoteChange::Nothing];
     for event in events() {
-        deeds.extend(match event {
+        changes.extend(match event {
             Event::Observation(observation) => {
                 Some(RemoteChange::Reward { round: 0, observation, imputed: false, coins: Probes::new() })
             }
@@ -69,10 +69,10 @@ fn told() -> Vec<Event> {
             _ => None,
         });
     }
-    let told = |(from, deed)| {
-        Event::Remote(RemoteEvent { site: 200 + from, from, to: 2 * from + 1, time: 1_790_000_000, deed })
+    let told = |(from, change)| {
+        Event::Remote(RemoteEvent { site: 200 + from, from, to: 2 * from + 1, time: 1_790_000_000, change })
     };
-    (0..).zip(deeds).map(told).collect()
+    (0..).zip(changes).map(told).collect()
 }
 
 /// The state at the end of a life, as the prior of others.
