@@ -2,10 +2,10 @@
 //! Adaptive Bandit Layer for Execution.
 //!
 //! A policy layer around a frozen assistant. Each round a request becomes a [`Context`]; hard constraints
-//! leave a [`Feasible`] set; a per-user Gaussian [`Posterior`] is sampled once and the best feasible
-//! [`Action`] becomes an instruction for the assistant; the user's reaction, one number in [-1, 1], updates
-//! the posterior. No allocator, no unsafe code, no panics, and the same bits on x86-64, Cortex-M, RISC-V and
-//! WebAssembly.
+//! leave a [`Feasible`] set; a per-user Gaussian [`Posterior`](posterior::Posterior) is sampled once and the
+//! best feasible [`Action`] becomes an instruction for the assistant; the user's reaction, one number in [-1,
+//! 1], updates the posterior. No allocator, no unsafe code, no panics, and the same bits on x86-64, Cortex-M,
+//! RISC-V and WebAssembly.
 //!
 //! ```
 //! use fable_core::{Feasible, HostUser, Policy, Settings, catalog::AGENT};
@@ -34,8 +34,8 @@
 //! | b, cost, lambda | [`catalog::Term`], [`catalog::Value::cost`], [`Settings::cost_weight`] |
 //! | A_t | [`Feasible`] |
 //! | Equations 2 to 6 | [`posterior::dense::Dense`], the specification |
-//! | Lambda, h | [`Posterior`], as L D L^T and z with L^T mu = z |
-//! | mu, Sigma | [`Posterior::mean`], [`Posterior::covariance_into`] |
+//! | Lambda, h | [`posterior::Posterior`], as L D L^T and z with L^T mu = z |
+//! | mu, Sigma | [`posterior::Posterior::mean`], [`posterior::Posterior::covariance_into`] |
 //! | (v, u, kappa) | [`Statement`] |
 //! | nu_t | [`Exploration`] |
 //! | sigma^2 | [`Settings::noise_variance`] |
@@ -46,9 +46,9 @@
 //! `promote`, `rules`, `theorem`, `unlearn`. What a build leaves out is refused with
 //! [`UserError::Unsupported`], never skipped. Off by default: `alloc` adds [`HostUser`]; `defmt` gives every
 //! type a `defmt::Format`, for logs on devices; `analysis` adds [`analysis`], what hosts compute about a user
-//! beside the learner; `migrate` adds [`Migration`], a user's way to another catalog; `record` adds events
-//! and snapshots as bytes, and `protocol` the frames that a host and a device exchange, `keyed` with a seal;
-//! `dispatch` takes the wide registers of a host's processor, with the same bits.
+//! beside the learner; `migrate` adds [`migrate::Migration`], a user's way to another catalog; `record` adds
+//! events and snapshots as bytes, and `protocol` the frames that a host and a device exchange, `keyed` with a
+//! seal; `dispatch` takes the wide registers of a host's processor, with the same bits.
 
 #![cfg_attr(not(test), no_std)]
 #![cfg_attr(

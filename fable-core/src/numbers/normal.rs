@@ -1,11 +1,11 @@
 //! Standard normal draws, and the keys of their streams.
 //!
-//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. The same key gives the same
-//! draws, so nothing random is stored and any decision can be replayed alone.
+//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. Equal keys give equal draws,
+//! so nothing random is stored and any decision can be replayed alone.
 //!
-//! Draws are a 128-layer ziggurat (Marsaglia and Tsang 2000, with separate bits for layer, sign and
-//! magnitude) on xoshiro128++: one 32-bit word and one product for 98.8% of them. Values are `f32`, exact in
-//! `f64`, so states of both scalars see the same draws.
+//! Draws are a 128-layer ziggurat (Marsaglia and Tsang 2000) on xoshiro128++, with separate bits for layer,
+//! sign and magnitude. 98.8% of them take one 32-bit word and one product. Values are `f32`, exact in `f64`,
+//! so states of both scalars see the same draws.
 //!
 //! ```
 //! use fable_core::posterior::{Key, Purpose};
