@@ -11,8 +11,8 @@
 //! *Search.* Depth first, one block after the other. A node has decided some blocks. Let O be the omitted and
 //! F the free blocks, D the coordinates still to be omitted, c = sum of B over O x O and r_f = sum of B_fO.
 //! Then its error is c + sum_f o_f (2 r_f + B_ff + sum_{g in F, g != f} B_fg o_g). A node is dropped if no
-//! subset of F has the missing size (a table of subset sums is exact), if it breaks a parent rule, or if its
-//! bound is no better than the best choice.
+//! subset of F has the missing size, by an exact table of subset sums. It is also dropped if it breaks a
+//! parent rule, or if its bound is no better than the best choice.
 //!
 //! *Bound* (Gilmore and Lawler's, for the quadratic knapsack). Let m_f be the least sum of B_fg o_g over
 //! fractional o in [0, 1]^(F - f) with sizes adding up to D - size_f. The bound is c plus the least sum of
@@ -157,8 +157,8 @@ impl<'p> Program<'p> {
         Self::new(sizes.get(..blocks).unwrap_or(&[]), relevance)
     }
 
-    /// Keeps an interaction (of components, with the task or with a signal) only together with the main
-    /// effects of its components, as far as the catalog has them.
+    /// Keeps an interaction only together with the main effects of its components, as far as the catalog has
+    /// them. Interactions are of components, with the task or with a signal.
     ///
     /// # Errors
     /// A catalog with other blocks than the program.

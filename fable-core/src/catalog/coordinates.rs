@@ -9,8 +9,8 @@ use crate::numbers::Bits;
 /// constraints can leave coordinates inactive in every round, and feedback never touches those. Their mean
 /// and variance stay, unless the prior or statements tie them to active coordinates.
 ///
-/// [`CoordinateSet::activate`] collects the active coordinates of rounds.
-/// [`CoordinateSet::activate_in_any_context`] has the coordinates that a feasible set can activate with any
+/// `activate` collects the active coordinates of rounds.
+/// `activate_in_any_context` has the coordinates that a feasible set can activate with any
 /// task and signals. One coordinate is one bit. A call costs one step per feasible action and block (and
 /// task).
 ///

@@ -3,7 +3,7 @@
 //! With w_j the row j, v.Sigma.v = sum over j of E_j (w_j.v)^2. Row j solves L^T w = e_j backwards from j,
 //! and is zero after it.
 //!
-//! [`ROWS`] rows are computed side by side. Their number changes speed and memory, and not one bit: sums go
+//! [`ROWS`] rows are computed side by side. Their number changes speed and memory, and not one bit. Sums go
 //! from the far end to the near one, so they begin with the row's own entry, 1. Columns go through in groups
 //! of four, which start at multiples of four.
 

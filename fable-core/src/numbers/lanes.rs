@@ -1,7 +1,7 @@
 //! Arithmetic of several numbers at once: a vector where the processor has one, plain arithmetic elsewhere.
 //!
 //! The width of registers changes speed and not one bit. Lanes do not mix, nothing is fused, and [`Plain`]
-//! and [`Avx2`] do the same operations.
+//! and `Avx2` do the same operations.
 
 #[cfg(all(feature = "dispatch", target_arch = "x86_64"))]
 pub(crate) use fearless_simd::Avx2;

@@ -1,7 +1,7 @@
 //! Standard normal draws, and the keys of their streams.
 //!
-//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. The same key gives the same
-//! draws, so nothing random is stored and any decision can be replayed alone.
+//! A [`Key`] names a stream: seed, user, incarnation, site, round and purpose. Equal keys give equal draws,
+//! so nothing random is stored and any decision can be replayed alone.
 //!
 //! Draws come from a 128-layer ziggurat on xoshiro128++ (Marsaglia and Tsang 2000). Layer, sign and magnitude
 //! have separate bits. One 32-bit word and one product make 98.8% of the draws. Values are `f32`, exact in

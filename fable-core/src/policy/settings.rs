@@ -72,7 +72,7 @@ pub enum Deadline {
     Time(u32),
 }
 
-/// What is learned from a decision that expires without a reward.
+/// The reward that is learned from an expired decision.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
@@ -133,8 +133,8 @@ impl OnChange {
     }
 }
 
-/// Settings of a policy. Fields say their defaults. Those of noise, prior and exploration come from sweeps
-/// over simulated users, recorded answers and people: `defaults.md`, `adapt.md` and `people.md` in
+/// Settings of a policy. Fields say their defaults. The defaults of noise, prior and exploration come from
+/// sweeps over simulated users, recorded answers and people: `defaults.md`, `adapt.md` and `people.md` in
 /// `examples/studies/results`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -187,7 +187,7 @@ pub struct Settings<'a> {
     pub min_evidence: u32,
     /// The time that decisions wait for their reward. Default `Deadline::None`.
     pub deadline: Deadline,
-    /// What is learned from an expired decision. Default `Expiry::Nothing`.
+    /// The reward that is learned from an expired decision. Default `Expiry::Nothing`.
     pub expiry: Expiry,
     /// The retained blocks of the dictionary, for users with little time to learn in (FABLE-SPCA). Default
     /// all.

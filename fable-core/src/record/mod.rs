@@ -142,7 +142,7 @@ impl Kind {
 pub struct Header {
     /// Journal, snapshot or prior.
     pub kind: Kind,
-    /// [`DIGITS`](crate::Number::DIGITS) of the learner's scalar.
+    /// Bits of the significand of the learner's scalar: 24 for `f32`, 53 for `f64`.
     pub digits: u8,
     /// `R` of the learner: decisions that can wait, and promotions.
     pub capacity: u16,

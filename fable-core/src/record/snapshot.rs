@@ -181,7 +181,7 @@ impl<T: Scalar> User<'_, T> {
         fits(self.memory.view(), self.policy, verified)
     }
 
-    /// Starts loading a verified snapshot in place of this user. The same bytes are pushed again. The user is
+    /// Starts loading a verified snapshot in place of this user. Its bytes are pushed again. The user is
     /// empty until the load is finished.
     ///
     /// # Errors
@@ -230,7 +230,7 @@ impl<T: Scalar, S: Storage<T>, const R: usize> Learner<T, S, R> {
         restore(self.memory(), policy, bytes)
     }
 
-    /// Starts loading a verified snapshot into this empty learner. The same bytes are pushed again.
+    /// Starts loading a verified snapshot into this empty learner. Its bytes are pushed again.
     ///
     /// # Errors
     /// A learner that is not empty, storage of another length, too little capacity for the ring or the

@@ -6,7 +6,7 @@
 //!
 //! The interval assumes what [`prior_radius`](crate::Settings::prior_radius) and
 //! [`noise_proxy`](crate::Settings::noise_proxy) say. It also assumes that missing and late rewards are
-//! independent of their values: a user who answers only when pleased looks like one who is always pleased.
+//! independent of their values. A user who answers only when pleased looks like one who is always pleased.
 //! One assessment is one forward solve over the touched leaf and the root.
 //!
 //! ```
@@ -83,9 +83,9 @@ impl Verdict {
 pub struct Gap {
     /// Distance of the nearer end of the interval from zero, on the wrong side; negative on the right side.
     pub distance: f64,
-    /// Approximate number of further informative rounds, if the present mean is true and the variance goes on
-    /// falling like 1 / (n_0 + n). n is the evidence and n_0 the worth of the prior. `None` if no number of
-    /// rounds suffices, as for two actions with the same features.
+    /// Approximate number of further informative rounds. It assumes the present mean, and a variance that
+    /// goes on falling like 1 / (n_0 + n), with n the evidence and n_0 the worth of the prior. `None` if no
+    /// number of rounds suffices, as for two actions with the same features.
     ///
     /// The number ignores rules. It means nothing where rules leave only actions that never tell the two
     /// apart. `analysis::Span` (feature `analysis`) tells if such actions exist.

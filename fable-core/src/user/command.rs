@@ -39,7 +39,7 @@ pub struct Command<'c> {
     pub(super) scores: Option<Scores>,
 }
 
-/// What is to be done.
+/// The task of a command.
 #[derive(Debug)]
 pub(super) enum Order<'c> {
     Onboard(&'c [Statement]),

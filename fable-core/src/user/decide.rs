@@ -131,7 +131,7 @@ impl<T: Scalar> User<'_, T> {
     /// Chooses an action and remembers the decision, without events.
     ///
     /// In this order: due decisions expire, the ring gets a free slot, the feasible set is recorded, the
-    /// round is [chosen](self). A [`Command`](super::Command) does the same event by event, for callers that
+    /// round is chosen. A [`Command`](super::Command) does the same event by event, for callers that
     /// store a journal.
     ///
     /// # Errors

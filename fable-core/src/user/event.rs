@@ -1,5 +1,4 @@
-//! Events: all changes of a learner, as data. The same events in the same order give the same state, bit for
-//! bit.
+//! Events: all changes of a learner, as data. Equal events in equal order give equal states, bit for bit.
 //!
 //! A learner proposes an [`Event`], checks it and applies it. An adapter stores it before it is applied.
 //! Numbers from outside are `f64` in events, and rounded once to the scalar when they are applied.

@@ -1,5 +1,5 @@
-//! What is recorded when an observation is learned: counts of evidence, results of probes, ends of waits,
-//! surprise.
+//! Records beside the posterior of each learned observation: counts of evidence, results of probes, ends of
+//! waits, surprise.
 
 use super::late::{Pending, Wait, slot_mut};
 use super::probe::{Probes, is_preferred};

@@ -118,8 +118,8 @@ impl State {
         self.guarantee_fingerprint
     }
 
-    /// True if this incarnation has an event that the guarantee of promotions does not cover: an unlearning,
-    /// a fading, an imputed reward, or a reward with a weight other than 1.
+    /// True if the guarantee of promotions does not cover this incarnation: after an unlearning, a fading, an
+    /// imputed reward, or a reward with a weight other than 1.
     #[must_use]
     pub const fn is_voided(&self) -> bool {
         self.voided
@@ -311,7 +311,7 @@ pub(crate) struct View<'m, T> {
 }
 
 impl<T: Scalar> Memory<'_, T> {
-    /// The same memory with a shorter lifetime.
+    /// The memory with a shorter lifetime.
     pub(crate) fn reborrow(&mut self) -> Memory<'_, T> {
         let Memory { state, pending, profile, storage } = self;
         Memory { state, pending, profile, storage }

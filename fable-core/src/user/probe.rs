@@ -2,9 +2,9 @@
 //! become certain.
 //!
 //! A rule that chooses well hardly ever plays actions that it takes for worse. Without such actions no
-//! difference becomes certain. So each component of the chosen action may be probed: a declared contrast with
-//! the chosen value is compared by a fair coin, with all other values the same. [`trial`](super::trial) is
-//! the analysis of the rewards.
+//! difference becomes certain. So each component of the chosen action may be probed. A fair coin compares the
+//! two values of a declared contrast, with all other values the same. [`trial`](super::trial) is the analysis
+//! of the rewards.
 //!
 //! **Which contrast.** Candidates [apply](crate::catalog::Contrast::applies) in the context, and no probe of
 //! them waits. Both actions are feasible, with every outcome of the other components' probes. A probe waits
@@ -17,8 +17,8 @@
 //! random.
 //!
 //! **When.** A candidate is probed with probability rho, [`Settings::probe`](crate::Settings::probe). The
-//! coin is fair. Both come from a stream of their own, two words per component: a probe if the first is below
-//! 2^32 rho, and the lowest bit of the second is the coin.
+//! coin is fair. A stream of its own has two words per component. A candidate is probed if the first word is
+//! below 2^32 rho. The lowest bit of the second word is the coin.
 //!
 //! So each component that could be probed keeps its value with probability 1 - rho / 2, and the action that
 //! is played has an [exact probability](super::User::propensities). Probes change no draw and no score.

@@ -20,7 +20,7 @@ pub struct Scores {
     pub score: f64,
     /// The score that was compared: the score of the draw, or the optimistic score.
     pub sampled_score: f64,
-    /// Whether another feasible action has a higher mean score.
+    /// Another feasible action has a higher mean score.
     pub explored: bool,
 }
 

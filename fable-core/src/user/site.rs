@@ -1,7 +1,7 @@
 //! Sites: one user who is decided for at several of them.
 //!
 //! Every site has a number of its own, [`Settings::site`](crate::Settings::site), which is part of decision
-//! ids and draws. [`Event::Site`](super::Event::Site) records it before the first decision of an incarnation,
+//! ids and draws. [`Event::Site`] records it before the first decision of an incarnation,
 //! and then it is fixed. Site 0 is not recorded, so a user of one site has no such event.
 //!
 //! Events of other sites are complete in themselves. The state counts the known events of each site: nothing

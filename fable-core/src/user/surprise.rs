@@ -5,8 +5,8 @@
 //!
 //! **The scale** is s^2 = max(1, (a + q / 2) / (a + n / 2)), with q the sum of e^2 / v over n rewards and a =
 //! [`TRUST`]. After about 16 rewards they count as much as the settings. Rewards of +1 and -1 scatter more
-//! than the settings say, so they are explored more widely; graded rewards are not. s^2 is at least 1: less
-//! surprise is no reason to explore less.
+//! than the settings say, so they are explored more widely. Graded rewards are not. s^2 is at least 1, since
+//! less surprise is no reason to explore less.
 //!
 //! q is the sum of squares that fitting all rewards leaves, in any order. A reward that is taken back leaves
 //! q as if it had never come. n is the sum of the evidence counts. Statements and imputed rewards do not

@@ -2,8 +2,8 @@
 //! change.
 //!
 //! A [probe](super::probe) plays the value that the contrast prefers (C = 1) or the other value (C = 0), by a
-//! fair coin, with all other values the same. m is the reward that was expected before the coin, r the
-//! reward. Then
+//! fair coin. All other values are the same. Let r be the reward, and m the reward that was expected before
+//! the coin. Then
 //!
 //! Z = (2C - 1)(r - m), |Z| <= B = 1 + |m|, and E[Z | past] is half the difference of this user's rewards of
 //! the two,
@@ -177,7 +177,7 @@ impl Account {
         self.trials = self.trials.saturating_add(1);
     }
 
-    /// The stake of fastest growth if the difference changes sign: E[x] / E[x^2] of x = Z / B, over earlier
+    /// The stake of fastest growth if the difference changes sign: E x / E x^2 of x = Z / B, over earlier
     /// trials.
     fn stake(&self, bound: f64) -> f64 {
         let (count, mean) = (f64::from(self.trials.max(1)), self.sum.abs() / f64::from(self.trials.max(1)));

@@ -53,7 +53,7 @@ struct Product<'p, T> {
     strides: [usize; MAX_COMPONENTS],
 }
 
-/// What a run of scores gets.
+/// The entries of one run of scores.
 #[derive(Clone, Copy, PartialEq)]
 enum Run {
     /// All scores get one entry: the last component is not a factor of the block.
@@ -139,7 +139,7 @@ fn add_all<T: Number, V: Copy, S: Sum<T, V>>(v: V, numbers: &mut [S], entries: &
     let mut numbers = numbers;
     while let Some((run, rest)) = numbers.split_at_mut_checked(entries.len().max(1)) {
         if factor.bits() == T::ONE.bits() {
-            // The same result, and much faster without a floating-point unit.
+            // Equal to a product with 1, and much faster without a floating-point unit.
             for (number, entry) in run.iter_mut().zip(entries) {
                 number.add(v, entry);
             }

@@ -4,7 +4,7 @@ use crate::catalog::{Condition, Definition, Effect, Part};
 use crate::numbers::Fingerprint;
 
 /// Adds the *shape*: what gives a stored number its meaning. Names, order, blocks, contrasts, and the rules
-/// that bind recorded decisions. Instructions are not in it, nor the [`reference`].
+/// that bind recorded decisions. Instructions are not in it, nor the [`reference`](fn@reference).
 pub(in crate::catalog) const fn shape(definition: &Definition<'_>, start: Fingerprint) -> Fingerprint {
     let mut sum = start.text(definition.name).u64(definition.components.len() as u64);
     let mut components = definition.components;

@@ -1,7 +1,6 @@
 //! The checks of [`Catalog::try_new`](super::Catalog::try_new), and the fingerprints of a definition.
 //!
-//! Everything is `const fn`. Those have no iterators yet: `while let [first, rest @ ..] = slice` walks a
-//! slice instead.
+//! Everything is `const fn`, without iterators: `while let [first, rest @ ..] = slice` walks a slice instead.
 
 mod fingerprint;
 mod rules;
@@ -83,7 +82,7 @@ pub(super) const fn definition(definition: &Definition<'_>) -> Result<u16, Catal
     }
 }
 
-/// The same bytes.
+/// True if two slices are equal.
 const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
     while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
         if *x != *y {

@@ -85,7 +85,7 @@ fn corner<T: Number>(mut p: [T; 4], e: &mut [T; 4], below: [&mut T; 6], t: &mut 
     (p, b)
 }
 
-/// [`column`] with [`STRIDE`] rows at once.
+/// [`column`](fn@super::sweep::column) with [`STRIDE`] rows at once.
 #[cfg_attr(feature = "dispatch", inline(always))]
 #[cfg_attr(not(feature = "dispatch"), inline(never))]
 pub(super) fn column_in_chunks<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T, l: &mut [T], w: &mut [T]) {
@@ -101,7 +101,7 @@ pub(super) fn column_in_chunks<T: Number, V: Lanes<T, STRIDE>>(v: V, p: T, b: T,
     }
 }
 
-/// [`column`] for four columns, one after the other in each row.
+/// [`column`](fn@super::sweep::column) for four columns, one after the other in each row.
 #[cfg_attr(feature = "dispatch", inline(always))]
 fn rows_below<T: Number, V: Vectors<T>>(v: V, p: [T; 4], b: [T; 4], columns: [&mut [T]; 4], w: &mut [T]) {
     if p.contains(&T::ZERO) {

@@ -18,8 +18,7 @@ pub use error::MigrateError;
 /// The new catalog adds, removes, renames or reorders values, tasks, signals, blocks or contrasts, or has
 /// other rules. Costs, default scores and instructions change without a migration.
 ///
-/// Parts are the same by name, or by a [`Rename`](crate::catalog::Rename). What is known about parts of both
-/// catalogs is kept:
+/// Parts are the same by name, or by a [`Rename`]. Knowledge about parts of both catalogs is kept:
 ///
 /// - Mean and variances: bit for bit if parts were only added. Removed parts are marginalised out, and every
 ///   mean and variance of the others stays, to rounding. Added parts begin at the new policy's prior,
@@ -48,7 +47,8 @@ pub use error::MigrateError;
 /// Where rewards were learned, the guarantee ends, see [`is_voided`](crate::journal::State::is_voided), if
 ///
 /// - a coordinate was added or removed although both catalogs have its values and its task, as with a new
-///   block or signal, or a component was removed: rewards depended on it, and the model does not know;
+///   block or signal: rewards depended on it without the model's knowledge; this includes a removed
+///   component;
 /// - a removed coordinate tied tasks to each other: this dependence is lost;
 /// - noise variance or retained blocks differ, or the prior's radius was not known.
 ///
