@@ -136,6 +136,8 @@ macro_rules! component {
         }
 
         #[allow(dead_code)]
+        #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+        #[allow(clippy::unicode_not_nfc)]
         impl $name {
             /// Every value in catalog order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];

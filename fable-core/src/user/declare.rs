@@ -101,6 +101,8 @@ macro_rules! catalog {
 
         /// The catalog.
         #[allow(dead_code)]
+        #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
+        #[allow(clippy::unicode_not_nfc)]
         pub const CATALOG: $crate::Catalog<'static> = {
             #[allow(unused_imports)]
             use $crate::{Rule, catalog::{Block, Condition, Contrast, Definition, Part, Term}, values};
@@ -126,6 +128,7 @@ macro_rules! catalog {
 
         /// The settings of the learner.
         #[allow(dead_code)]
+        #[allow(clippy::approx_constant, clippy::excessive_precision, clippy::unreadable_literal)]
         pub const SETTINGS: $crate::Settings<'static> = {
             #[allow(unused_imports)]
             use $crate::{Exploration, Settings, catalog::BlockSet, settings::{Deadline, Expiry, OnChange, Scale}};

@@ -197,9 +197,9 @@ mod tests {
     #[test]
     fn every_error_of_the_core_has_a_number() {
         complete::<UserError>("user/error.rs", "UserError", &["Feasible", "Onboarding", "Posterior"]);
-        complete::<FeasibleError>("catalog/feasible.rs", "FeasibleError", &[]);
+        complete::<FeasibleError>("catalog/feasible/mod.rs", "FeasibleError", &[]);
         complete::<OnboardingError>("catalog/onboarding.rs", "OnboardingError", &[]);
-        complete::<PosteriorError>("posterior/mod.rs", "PosteriorError", &[]);
+        complete::<PosteriorError>("posterior/error.rs", "PosteriorError", &[]);
         complete::<ContextError>("catalog/context.rs", "ContextError", &[]);
         complete::<RecordError>("record/mod.rs", "RecordError", &[]);
     }

@@ -5,7 +5,7 @@ use fable_core::catalog::Direction;
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
 use fable_core::catalog::{AGENT, Block, BlockSet, Component, Contrast, Definition, TAU2, Value as Setting};
 use fable_core::host::HostLearner;
-use fable_core::journal::Observation;
+use fable_core::journal::{Event, Observation};
 use fable_core::record::decode_event;
 use fable_core::{
     Action, Catalog, Context, Feasible, HostUser, Policy, Scalar, Settings, Statement, user_hash,
@@ -221,8 +221,11 @@ fn promotions_stand_fall_and_turn_over() {
     let live = |learner: &mut Host<'_, f64>, times: u32, liked: f64| {
         for _ in 0..times {
             for (level, reward) in [(Level::Five, liked), (Level::One, -liked)] {
+                // An event by itself promotes nothing.
                 let action = rubric::action([level, Level::Three, Level::Three]);
-                learner.user().observe(&context, action, reward).unwrap();
+                let baseline = policy.baseline(&context, action, None);
+                let observation = Observation { context, action, baseline, reward, weight: 1.0 };
+                learner.user().check(&Event::Observation(observation)).unwrap().apply();
             }
         }
         inspect(&mut learner.user(), &[]).unwrap()

@@ -164,7 +164,7 @@ pub const fn certifier(by: Certifier) -> &'static str {
 /// use fable_text::wording;
 /// let (by, round, evidence) = (Certifier::Probes, 180, 52);
 /// let promotion =
-///     Promotion { contrast: 0, verdict: Verdict::For, valid: true, by, round, at: 0, evidence, lower: 0.1, upper: 0.7 };
+///     Promotion { contrast: 0, verdict: Verdict::For, valid: true, by, round, time: 0, evidence, lower: 0.1, upper: 0.7 };
 /// assert_eq!(wording::provenance(&promotion), "by 52 coins, since round 180");
 /// let promotion = Promotion { by: Certifier::Ellipsoid, ..promotion };
 /// assert_eq!(wording::provenance(&promotion), "by the model, 52 rewards, since round 180");
