@@ -1,4 +1,5 @@
-//! Settings. Checks, errors, `--help` and documentation share the [table](setting) of names, ranges and texts.
+//! Settings. Checks, errors, `--help` and documentation share the [table](setting) of names, ranges and
+//! texts.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
