@@ -1,11 +1,11 @@
 //! A catalog with its settings: everything about deciding and learning that is not the state of one user.
 
 mod guarantee;
+pub mod setting;
 mod settings;
 
-pub use settings::{
-    Deadline, Expiry, Exploration, OnChange, Scale, Setting, Settings, SettingsError, setting,
-};
+pub use setting::Setting;
+pub use settings::{Deadline, Expiry, Exploration, OnChange, Scale, Settings, SettingsError};
 
 use crate::catalog::{Action, BlockSet, Catalog, Context, score::Scalar};
 use crate::numbers::{Fingerprint, NUMERIC_REVISION};

@@ -1,4 +1,5 @@
-//! Settings, and the table of their names, ranges and texts for checks, errors, `--help` and documentation.
+//! Settings. Checks, errors, `--help` and documentation share the [table](setting) of names, ranges and
+//! texts.
 //!
 //! ```
 //! use fable_core::catalog::TAU2;
@@ -9,8 +10,8 @@
 //! assert_eq!(error.to_string(), "alpha must be a number from 0.000000000001 to 0.5");
 //! ```
 
+use super::setting;
 use crate::catalog::BlockSet;
-use crate::numbers::Range;
 use crate::posterior::PriorError;
 use core::fmt;
 
