@@ -210,6 +210,12 @@ pub struct Settings<'a> {
 }
 
 impl Settings<'_> {
+    /// True if observations fade, so that their order matters.
+    #[must_use]
+    pub const fn fades(&self) -> bool {
+        self.half_life.is_some() || self.on_change.keep().is_some()
+    }
+
     /// The defaults, for constants.
     pub const DEFAULT: Self = Self {
         base_precision: None,
@@ -265,97 +271,12 @@ impl Default for Settings<'_> {
     }
 }
 
-/// The name, range and texts of a setting that is a number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Setting {
-    /// Name of the field, of the key in a file and, with dashes, of the flag.
-    pub name: &'static str,
-    /// Its range.
-    pub range: Range,
-    /// The range as text.
-    pub bounds: &'static str,
-    /// Its effect, with range and default, for people who set it.
-    pub help: &'static str,
-}
-
-/// The settings that are numbers, one row each.
-#[expect(clippy::unreadable_literal, reason = "the texts say them as they stand here")]
-pub mod setting {
-    use super::{Range, Setting};
-
-    macro_rules! table {
-        ($(
-            $constant:ident = $name:literal, $least:literal to $most:literal, $about:literal, $rest:literal;
-        )+) => {
-            $(
-                #[doc = concat!($about, ": from ", stringify!($least), " to ", stringify!($most), $rest)]
-                pub const $constant: Setting = Setting {
-                    name: $name,
-                    range: Range { least: $least as f64, most: $most as f64 },
-                    bounds: concat!("from ", stringify!($least), " to ", stringify!($most)),
-                    help: concat!($about, ": from ", stringify!($least), " to ", stringify!($most), $rest),
-                };
-            )+
-
-            /// The whole table.
-            pub const ALL: &[Setting] = &[$($constant),+];
-        };
-    }
-
-    table! {
-        NOISE_VARIANCE = "noise_variance", 0.0001 to 10000,
-            "How much rewards scatter, as a variance",
-            ", default 0.25. Larger learns more slowly.";
-        PRECISION_PER_FEATURE = "precision_per_feature", 0.00001 to 10000,
-            "How sure the prior is that a user has no special preference, per active feature",
-            ", default 4: a score is 0 with a standard deviation of 1/2.";
-        BASE_PRECISION = "base_precision", 0.001 to 10000,
-            "The same per coordinate, instead",
-            ", default the precision per feature times the number of blocks.";
-        COST_WEIGHT = "cost_weight", 0 to 10,
-            "How much the costs of values weigh against rewards",
-            ", default 1. May be changed at any time.";
-        OPTIMISM = "optimism", 0 to 1000,
-            "How boldly to explore: so many standard deviations are added to each action's expected reward",
-            ", default 1.5. Two thirds of it count where a prior was fitted. May be changed at any time.";
-        NU = "nu", 0.000001 to 1000,
-            "Explores by chance instead: scores from a draw with this many times the standard deviation",
-            ".";
-        DELTA = "delta", 0.000000000001 to 0.5,
-            "Explores by the schedule of the regret theorem instead, which may fail with this probability",
-            ".";
-        ALPHA = "alpha", 0.000000000001 to 0.5,
-            "Probability with which any promoted preference may ever be wrong",
-            ", default 0.05.";
-        PRIOR_RADIUS = "prior_radius", 0 to 1000000,
-            "How far a user may be from the prior, which promotions assume",
-            ", default sqrt(base precision).";
-        NOISE_PROXY = "noise_proxy", 0.0001 to 10000,
-            "Bound on the noise of rewards, which promotions assume",
-            ", default the noise variance; 1 always does.";
-        PROBE = "probe", 0 to 1,
-            "How often a fair coin tries a preference the other way, to be sure, for each part of an action",
-            ", default 0. May be changed at any time.";
-        MIN_EVIDENCE = "min_evidence", 1 to 1000000000,
-            "Rewards that must bear on a contrast before it is promoted",
-            ", default 10.";
-        HALF_LIFE = "half_life", 1 to 65535,
-            "After so many rewards half of what is known is forgotten, for users who change",
-            ", default none.";
-        EXPIRY = "expiry", -1 to 1,
-            "What is learned when no reward came in time: nothing (the default), or a reward like \
-             impute=-0.2",
-            ".";
-    }
-}
-
 /// A fault in settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// The setting with this name is out of its range.
+    /// The setting of this name is out of its range.
     OutOfRange(&'static str),
     /// The setting of this name needs a feature that this build leaves out.
     Unsupported(&'static str),
@@ -387,7 +308,7 @@ impl fmt::Display for SettingsError {
                     .map_or("in its range", |row| row.bounds);
                 write!(f, "{name} must be a number {bounds}")
             }
-            Self::Unsupported(name) => write!(f, "this build lacks the feature that {name} needs"),
+            Self::Unsupported(name) => write!(f, "this build was made without the feature that {name} takes"),
             Self::Retained => {
                 f.write_str("retained must keep at least one block and only blocks that the catalog has")
             }
@@ -399,13 +320,7 @@ impl fmt::Display for SettingsError {
 impl core::error::Error for SettingsError {}
 
 impl Settings<'_> {
-    /// True if observations fade, so that their order matters.
-    #[must_use]
-    pub const fn fades(&self) -> bool {
-        self.half_life.is_some() || self.on_change.keep().is_some()
-    }
-
-    /// Finds the first setting that is out of its range or unsupported.
+    /// The first setting that is out of its range.
     pub(crate) const fn check(&self) -> Result<(), SettingsError> {
         macro_rules! check {
             ($value:expr, $row:ident) => {

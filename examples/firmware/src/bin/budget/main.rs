@@ -15,6 +15,7 @@
 mod script;
 
 use embedded_storage::nor_flash::{NorFlash, ReadNorFlash};
+use fable_core::journal::{Event, Step};
 use fable_core::posterior::Storage;
 use fable_core::{Catalog, Context, Feasible, Learner, Policy, Request, Settings, Workspace};
 use firmware::boards::{Board, Here, exit, println, stack};
@@ -127,8 +128,10 @@ fn rounds<S: Storage<f32>, W: Storage<f32>>(
         let (decision, deciding) = Here::measure(|| user.decide(&request));
         let decision = decision.ok()?;
         let reward = reward(round, decision.action.0);
-        let (update, learning) = Here::measure(|| user.feedback(decision.id, reward));
-        update.ok()?;
+        // Equations 5 and 6. `feedback` also checks promotions at some rewards.
+        let feedback = Event::Feedback { round: decision.id.round, reward, weight: 1.0 };
+        let (learned, learning) = Here::measure(|| user.check(&feedback).map(Step::apply));
+        learned.ok()?;
         if round >= WARM_UP {
             decide.add(deciding);
             learn.add(learning);
