@@ -77,7 +77,10 @@ fn what_is_left_out_is_refused_and_changes_nothing() {
             cfg!(feature = "rules"),
             Event::UserRule { code: fable_core::preference::UserRule::Off.code(), stands: true },
         ),
-        (probes, Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, time: 0, coins }),
+        (
+            probes,
+            Event::Decision { round: 21, action: Action(0), baseline: 0.0, context, time: 0, probes: coins },
+        ),
     ];
     for (has, event) in &events {
         refused(!has, &user.check(event).map(drop));

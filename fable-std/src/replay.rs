@@ -348,7 +348,7 @@ pub fn replay_under<T: Scalar>(
     for index in 0..tape.events.len() {
         let event = tape.event(catalog, index)?;
         let state = |error| ReplayError::State { index, error };
-        if let Event::Decision { round, action, baseline, context, time: at, ref coins } = event {
+        if let Event::Decision { round, action, baseline, context, time: at, probes: ref coins } = event {
             replay.decisions += 1;
             // A journal that does not say so shows it, if the action's own default was another.
             let own = policy.baseline(&context, action, None).to_f64();
@@ -402,7 +402,7 @@ fn decided_anew<T: Scalar>(
         .map_err(UserError::Feasible)?;
     let mut command = Command::decide(Request::new(context, &feasible).at(at));
     match life.user().next(&mut command)?.map(|step| step.event()) {
-        Some(Event::Decision { action, coins, .. }) => Ok((*action, coins.clone())),
+        Some(Event::Decision { action, probes: coins, .. }) => Ok((*action, coins.clone())),
         _ => Err(UserError::OutOfOrder),
     }
 }

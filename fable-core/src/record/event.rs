@@ -31,7 +31,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
         Event::Fade { .. } if !cfg!(feature = "adapt") => return Err(RecordError::Unsupported),
         Event::UserRule { .. } if !cfg!(feature = "rules") => return Err(RecordError::Unsupported),
         Event::Remote(_) if !cfg!(feature = "alloc") => return Err(RecordError::Unsupported),
-        Event::Decision { coins: probes, .. } if !cfg!(feature = "probes") && !probes.is_empty() => {
+        Event::Decision { probes, .. } if !cfg!(feature = "probes") && !probes.is_empty() => {
             return Err(RecordError::Unsupported);
         }
         Event::Permissions(set) => {
@@ -45,7 +45,7 @@ pub fn encode_event<'b>(event: &Event, buffer: &'b mut [u8]) -> Result<&'b [u8],
             out.byte(1);
             put_statement(&mut out, statement);
         }
-        Event::Decision { round, action, baseline, context, time, coins: probes } => {
+        Event::Decision { round, action, baseline, context, time, probes } => {
             out.byte(if probes.is_empty() { 2 } else { 11 });
             out.u32(*round);
             out.varint(action.0.into());
@@ -155,7 +155,7 @@ fn put_remote(out: &mut Output<'_>, remote: &RemoteEvent) {
     out.u32(time);
     match change {
         RemoteChange::Nothing => out.byte(0),
-        RemoteChange::Reward { round, observation, imputed, coins: probes } => {
+        RemoteChange::Reward { round, observation, imputed, probes } => {
             out.byte(1);
             out.varint(*round);
             out.observation(observation);
@@ -234,7 +234,7 @@ fn other(
             baseline: input.f64(),
             context: input.context(catalog)?,
             time: input.u32(),
-            coins: if cfg!(feature = "probes") && tag == 11 { probes(input, 1)? } else { Probes::new() },
+            probes: if cfg!(feature = "probes") && tag == 11 { probes(input, 1)? } else { Probes::new() },
         },
         3 => Event::Feedback { round: input.u32(), reward: input.f64(), weight: 1.0 },
         4 => {
@@ -281,7 +281,7 @@ fn remote(input: &mut Input<'_>, catalog: &Catalog<'_>) -> Result<RemoteEvent, R
             round: input.varint(),
             observation: input.observation(catalog)?,
             imputed: input.flag(),
-            coins: probes(input, 0)?,
+            probes: probes(input, 0)?,
         },
         2 => {
             let mut event = Event::Forget { guarantee_fingerprint: 0 };

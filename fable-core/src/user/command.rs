@@ -231,9 +231,9 @@ impl<'c> Command<'c> {
 
     /// The probes of the decision that was made.
     #[must_use]
-    pub fn coins(&self) -> &[Probe] {
+    pub fn probes(&self) -> &[Probe] {
         match &self.event {
-            Event::Decision { coins: probes, .. } if self.applied > self.before => probes,
+            Event::Decision { probes, .. } if self.applied > self.before => probes,
             _ => &[],
         }
     }

@@ -137,20 +137,20 @@ macro_rules! catalog {
 
         /// The catalog as a type.
         #[derive(Clone, Copy, Debug)]
-        pub enum Marker {}
+        pub enum ThisCatalog {}
 
-        impl $crate::typed::ConstCatalog for Marker {
+        impl $crate::typed::ConstCatalog for ThisCatalog {
             const CATALOG: &'static $crate::Catalog<'static> = &CATALOG;
         }
 
         /// A policy of this catalog.
         #[allow(dead_code)]
-        pub type Policy<'a> = $crate::typed::Policy<'a, Marker>;
+        pub type Policy<'a> = $crate::typed::Policy<'a, ThisCatalog>;
 
         /// The memory of one user of this catalog.
         #[allow(dead_code)]
         pub type Memory<const WAITING: usize> =
-            $crate::typed::Memory<Marker, { CATALOG.state_len() }, { CATALOG.workspace_len() }, WAITING>;
+            $crate::typed::Memory<ThisCatalog, { CATALOG.state_len() }, { CATALOG.workspace_len() }, WAITING>;
 
         /// The catalog with the settings and the isotropic prior.
         #[allow(dead_code)]

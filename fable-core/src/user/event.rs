@@ -134,7 +134,7 @@ pub enum Event {
         /// The caller's time.
         time: u32,
         /// The probes of the decision.
-        coins: Probes,
+        probes: Probes,
     },
     /// A reward for an earlier decision.
     Feedback {

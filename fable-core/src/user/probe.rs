@@ -264,7 +264,7 @@ impl<T: Scalar> User<'_, T> {
 
     /// The probes of a decision in the ring with their outcomes, as long as their contrasts have no later
     /// probe.
-    pub fn coins(&self, id: DecisionId) -> impl Iterator<Item = ProbeOutcome> {
+    pub fn probe_outcomes(&self, id: DecisionId) -> impl Iterator<Item = ProbeOutcome> {
         let pending = self
             .state()
             .round_of(id)

@@ -170,7 +170,7 @@ impl<T: Scalar> User<'_, T> {
                 baseline: choice.baseline.to_f64(),
                 context: *request.context,
                 time: request.time,
-                coins: probes,
+                probes,
             };
             return Ok(Some(choice));
         }

@@ -42,7 +42,7 @@ pub enum RemoteChange {
         /// The reward was imputed.
         imputed: bool,
         /// The probes of the decision.
-        coins: Probes,
+        probes: Probes,
     },
     /// A preference was stated.
     Stated(Statement),
@@ -116,7 +116,7 @@ impl<T: Scalar> User<'_, T> {
         event: &'s RemoteEvent,
     ) -> Result<Lesson<'s, T>, UserError> {
         let mut lesson = match &event.change {
-            RemoteChange::Reward { observation, imputed, coins: probes, .. } => {
+            RemoteChange::Reward { observation, imputed, probes, .. } => {
                 let all = self.policy.catalog().all_actions();
                 self.admit_action(&observation.context, observation.action)?;
                 self.admit_probes(&all, &observation.context, observation.action, probes)?;

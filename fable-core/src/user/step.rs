@@ -60,7 +60,7 @@ impl<T: Scalar> User<'_, T> {
                     Effect::Learn(self.stated_lesson(statement)?.ok_or(UserError::NotLearned)?)
                 }
             }
-            Event::Decision { round, action, baseline, context, time, coins: probes } => {
+            Event::Decision { round, action, baseline, context, time, probes } => {
                 self.admit_action(context, *action)?;
                 if *round != self.next_round()? {
                     return Err(UserError::OutOfOrder);

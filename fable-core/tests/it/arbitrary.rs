@@ -201,7 +201,7 @@ fn event() -> impl Strategy<Value = Event> {
             precision
         })),
         1 => (round(), action(), mostly(BASELINE), any_context(), any::<u32>(), coins())
-            .prop_map(|(round, action, baseline, context, at, coins)| Event::Decision { round, action, baseline, context, time: at, coins }),
+            .prop_map(|(round, action, baseline, context, at, coins)| Event::Decision { round, action, baseline, context, time: at, probes: coins }),
         1 => (round(), mostly(REWARD), weight()).prop_map(|(round, reward, weight)| Event::Feedback { round, reward, weight }),
         2 => observation().prop_map(Event::Observation),
         1 => (observation(), any::<bool>(), mostly_share(), any::<[u32; 2]>())

@@ -82,7 +82,7 @@ fn a_user_who_was_given_up_does_nothing() {
 }
 
 fn decided(round: u32, action: Action, baseline: f64, context: Context, coins: &[Probe]) -> Event {
-    Event::Decision { round, action, baseline, context, time: 0, coins: coins.iter().copied().collect() }
+    Event::Decision { round, action, baseline, context, time: 0, probes: coins.iter().copied().collect() }
 }
 
 fn taken_back(observation: Observation) -> Event {
@@ -134,7 +134,7 @@ fn coins_that_cannot_have_been_tossed_are_refused() {
     );
     ana.user().check(&decided(1, concise, 0.0, context, &both[1..])).unwrap().apply();
     let user = ana.user();
-    assert_eq!(user.coins(user.id(1)).count(), 1);
+    assert_eq!(user.probe_outcomes(user.id(1)).count(), 1);
 }
 
 /// One line per fault: the error it gives, and the state untouched.

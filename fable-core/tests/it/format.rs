@@ -120,7 +120,7 @@ mod listed {
         has::<Learner<f32, [f32; 9], 8>>();
         has::<UserError>();
         // has::<HostUser>(), which no device has
-        // has::<Marker>() and has::<Task>(), which catalog! makes for programs
+        // has::<ThisCatalog>() and has::<Task>(), which catalog! makes for programs
         // has::<Bits>(), whose names are ActionSet and its like, and has::<Stream>(), which no caller can name
         has::<State>();
         has::<User<'_, f32>>();

@@ -187,7 +187,7 @@ fn what_is_known_beside_the_numbers_goes_along() {
     assert_eq!(after.user().waiting(500).collect::<Vec<_>>(), waiting);
     for id in waiting {
         let coins = |user: &mut HostUser<'_, f64>| {
-            user.user().coins(id).map(|coin| (coin.preferred, coin.expected)).collect::<Vec<_>>()
+            user.user().probe_outcomes(id).map(|coin| (coin.preferred, coin.expected)).collect::<Vec<_>>()
         };
         let [own, other] = [coins(&mut before), coins(&mut after)].map(|mut coins| {
             coins.sort_by(|a, b| a.partial_cmp(b).unwrap());

@@ -280,7 +280,7 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                     let index = made.iter().position(|made| made.decision.id.round == *round).unwrap();
                     made[index].end = End::Silent;
                 }
-                Event::Decision { round, action, baseline, coins, .. } => {
+                Event::Decision { round, action, baseline, probes: coins, .. } => {
                     // What leaves the ring waits no longer.
                     for made in made.iter_mut().filter(|made| made.decision.id.round + ROOM as u32 <= *round)
                     {
@@ -307,7 +307,7 @@ fn life<T: Scalar>(seed: u64, rounds: usize, tolerance: f64) -> [usize; 4] {
                         assert!(certified || coins.len() > 1 || (one - two).abs() > 0.15 - 1e-4);
                     }
                     let id = ana.user().id(*round);
-                    let probes: Vec<u8> = ana.user().coins(id).map(|probe| probe.contrast).collect();
+                    let probes: Vec<u8> = ana.user().probe_outcomes(id).map(|probe| probe.contrast).collect();
                     let mut expected: Vec<u8> = coins.iter().map(|coin| coin.contrast).collect();
                     expected.sort_unstable();
                     assert_eq!(probes, expected);
@@ -380,7 +380,7 @@ fn turning<T: Scalar>(seed: u64, tolerance: f64) -> u32 {
         let (preferred, expected) = (random.below(2) == 1, 0.2 * random.signed() as f32);
         let coins = Probes::from_slice(&[Probe { contrast: 0, expected }]).unwrap();
         let action = Action(u16::from(preferred));
-        let event = Event::Decision { round, action, baseline: 0.0, context, time: 0, coins };
+        let event = Event::Decision { round, action, baseline: 0.0, context, time: 0, probes: coins };
         ana.user().check(&event).unwrap().apply();
         let reward = if preferred { liking } else { -liking } + 0.4 * random.signed();
         let id = ana.user().id(round);
@@ -425,7 +425,7 @@ fn over_all_sequences_of_coins_wealth_is_one_on_average() {
             let expected = (0.4 * sum as f32).clamp(-1.0, 1.0);
             let coins = Probes::from_slice(&[Probe { contrast: 0, expected }]).unwrap();
             let action = Action(u16::from(preferred));
-            let event = Event::Decision { round, action, baseline: 0.0, context, time: 0, coins };
+            let event = Event::Decision { round, action, baseline: 0.0, context, time: 0, probes: coins };
             user.check(&event).unwrap().apply();
             let reward = [1.0, -0.5, 0.3, -1.0, 0.9][round as usize % 5];
             user.check(&Event::Feedback { round, reward, weight: 1.0 }).unwrap().apply();
@@ -470,7 +470,7 @@ proptest! {
             let mut propensities = vec![0.0; catalog.actions()];
             let mut command = Command::decide(request).with_propensities(1, &mut propensities);
             ana.user().run(&mut command).unwrap();
-            let (decision, coins) = (command.decision(&ana.user()).unwrap(), command.coins().to_vec());
+            let (decision, coins) = (command.decision(&ana.user()).unwrap(), command.probes().to_vec());
             prop_assert!(set.contains(decision.action));
             for taken in 0..1_u32 << coins.len() {
                 let chosen = coins.iter().enumerate().filter(|(place, _)| taken >> place & 1 == 1);
@@ -540,7 +540,9 @@ fn the_stream_of_coins_is_pinned() {
     let mut coins = vec![];
     for round in 1..=12 {
         let decision = ana.decide(&context, &all).unwrap();
-        coins.extend(ana.user().coins(decision.id).map(|coin| (round, coin.contrast, coin.preferred)));
+        coins.extend(
+            ana.user().probe_outcomes(decision.id).map(|coin| (round, coin.contrast, coin.preferred)),
+        );
         ana.feedback(decision.id, 0.25).unwrap();
     }
     assert_eq!(coins, COINS);
@@ -605,7 +607,9 @@ fn snapshots_and_replay_keep_coins_and_the_rate_changes_no_byte() {
             assert_eq!(restored.user().trial(contrast).unwrap(), ana.clone().user().trial(contrast).unwrap());
         }
     }
-    assert!(events.iter().any(|event| matches!(event, Event::Decision { coins, .. } if coins.len() > 1)));
+    assert!(
+        events.iter().any(|event| matches!(event, Event::Decision { probes: coins, .. } if coins.len() > 1))
+    );
 }
 
 #[test]
@@ -620,7 +624,7 @@ fn the_direct_way_and_commands_lead_to_the_same_state() {
         let mut command = Command::decide(Request::new(&context, &all));
         run(&mut commanded, &mut command).unwrap();
         assert_eq!(command.decision(&commanded.user()), Some(decision));
-        coins += command.coins().len();
+        coins += command.probes().len();
         if round % 4 > 0 {
             let reward = f64::from(round % 9) / 9.0 - 0.4;
             direct.user().feedback(decision.id, reward).unwrap();
@@ -640,7 +644,7 @@ fn a_probed_round_is_explained_as_such() {
     let mut moved = 0;
     for _ in 0..40 {
         let decision = ana.decide(&context, &all).unwrap();
-        let coins: Vec<u8> = ana.user().coins(decision.id).map(|coin| coin.contrast).collect();
+        let coins: Vec<u8> = ana.user().probe_outcomes(decision.id).map(|coin| coin.contrast).collect();
         let mut user = ana.user();
         let why = user.explain(decision.id, None, None).unwrap();
         let (text, sum) = (why.to_string(), why.shares().map(|share| share.chosen).sum::<f64>());

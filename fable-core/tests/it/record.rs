@@ -533,7 +533,7 @@ fn the_longest_events_fit() {
         baseline: 0.1,
         context,
         time: u32::MAX,
-        coins: Probes::new(),
+        probes: Probes::new(),
     };
     assert_eq!(encode_event(&decision, &mut buffer).unwrap().len(), 39);
     let feedback = Event::Feedback { round: u32::MAX, reward: 0.1, weight: 1.0 };

@@ -186,7 +186,7 @@ fn a_life<T: Scalar>(settings: Settings<'static>, seed: u64) {
         }
         assert_eq!(command.decision(&user), Some(decision));
         assert!(*user.state().permissions() == expected && expected.contains(decision.action));
-        tossed += command.coins().len();
+        tossed += command.probes().len();
         assert!(direct == ana);
 
         // Why not another one: its rule has a name.
@@ -275,7 +275,7 @@ fn no_event_gets_past_a_rule() {
         baseline: 0.0,
         context,
         time: 0,
-        coins: fable_core::preference::Probes::new(),
+        probes: fable_core::preference::Probes::new(),
     };
     assert_eq!(user.check(&decision(0)).map(|_| ()), Err(UserError::Forbidden));
     assert!(user.check(&decision(4)).is_ok()); // none, confirm

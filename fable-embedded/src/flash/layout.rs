@@ -210,7 +210,7 @@ impl Layout {
             let _ = most.push(Probe { contrast: 0, expected: 0.0 }); // at most one for each component
         }
         let decision = Context::new(catalog, None, signals).map_or(MAX_EVENT_LEN, |context| {
-            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, time: 0, coins: most })
+            event_len(&Event::Decision { round: 1, action, baseline: 0.0, context, time: 0, probes: most })
         });
         let item = |len: usize| self.item(SEQUENCE_LEN + len + REQUEST_ID_LEN);
         let (decision, feedback) =

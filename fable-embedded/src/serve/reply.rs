@@ -16,7 +16,7 @@ fn acknowledge<T: Scalar>(reply: Acknowledgement, user: &User<'_, T>) -> Reply {
         Acknowledgement::Restored => Reply::Done { count: user.state().rounds() },
         Acknowledgement::Decided { round, action, baseline } => {
             let mut probes = ProbeOutcomes::new();
-            for probe in user.coins(user.id(round)) {
+            for probe in user.probe_outcomes(user.id(round)) {
                 let _ = probes.push(probe); // at most one for each component
             }
             Reply::Decided { round, action, baseline, probes }

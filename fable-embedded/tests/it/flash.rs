@@ -444,10 +444,10 @@ fn the_longest_decision_is_stored() {
     block_on(device.run_async(&mut Command::event(all))).unwrap();
     for round in 1..=200 {
         let event =
-            Event::Decision { round, action, baseline: 0.5, context, time: u32::MAX, coins: coins.clone() };
+            Event::Decision { round, action, baseline: 0.5, context, time: u32::MAX, probes: coins.clone() };
         block_on(device.run_async(&mut Command::event(event))).unwrap();
     }
-    assert_eq!(device.user().coins(device.user().id(200)).count(), coins.len());
+    assert_eq!(device.user().probe_outcomes(device.user().id(200)).count(), coins.len());
     let found = bytes(&learner);
     let (_, again) = restore(store.into_flash(), &policy).unwrap();
     assert_eq!(bytes(&again), found);

@@ -112,7 +112,7 @@ impl JournalReader {
         };
         let waiting = user.kept_decisions().filter(|decided| decided.waits).map(|decided| {
             let mut probes: Probes = user
-                .coins(user.id(decided.round))
+                .probe_outcomes(user.id(decided.round))
                 .map(|probe| Probe { contrast: probe.contrast, expected: probe.expected })
                 .collect();
             probes.sort_unstable_by_key(component);
@@ -150,7 +150,7 @@ impl JournalReader {
                 self.digest.faded = true;
                 None
             }
-            Event::Decision { round, action, baseline, context, time, coins } => {
+            Event::Decision { round, action, baseline, context, time, probes: coins } => {
                 self.digest.decided.push(self.digest.end);
                 (self.has_decided, self.digest.clock) = (true, self.digest.clock.max(*time));
                 let (context, action, baseline) = (*context, *action, *baseline);
@@ -166,7 +166,7 @@ impl JournalReader {
                     round: 0,
                     observation: *observation,
                     imputed: false,
-                    coins: Probes::new(),
+                    probes: Probes::new(),
                 })
             }
             Event::Unlearn { observation, imputed, kept, probed } => {
@@ -209,7 +209,7 @@ impl JournalReader {
             round,
             observation,
             imputed,
-            coins: if imputed { Probes::new() } else { probes },
+            probes: if imputed { Probes::new() } else { probes },
         })
     }
 

@@ -155,9 +155,9 @@ impl<T: Scalar> Crowd<T> {
             }
             user.run(&mut command).map_err(|error| at_row(row, error))?;
             let made = command.decision(&user).zip(command.scores());
-            let probed = !command.coins().is_empty();
+            let probed = !command.probes().is_empty();
             let (decision, scores) = made.ok_or(UserError::OutOfOrder)?; // it was just made
-            let probes = if probed { user.coins(decision.id).collect() } else { Vec::new() };
+            let probes = if probed { user.probe_outcomes(decision.id).collect() } else { Vec::new() };
             let propensity = chances.get(decision.action.index()).copied();
             if let Some(all) = &mut all {
                 all.extend_from_slice(&chances);

@@ -135,7 +135,7 @@ pub fn decide<T: Scalar>(user: &mut User<'_, T>, request: Request<'_>, draws: Op
         decision,
         scores,
         feasible: user.state().permissions().len(),
-        probes: user.coins(decision.id).collect(),
+        probes: user.probe_outcomes(decision.id).collect(),
         propensity: own,
         propensities: propensities.filter(|_| draws.is_some()),
     })

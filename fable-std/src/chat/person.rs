@@ -128,7 +128,7 @@ impl<'p> Person<'p> {
         now: u32,
     ) -> Result<(Decision, Vec<usize>), ChatError> {
         let command = self.keep(|| Command::decide(Request::new(context, feasible).at(now)), None)?;
-        let probed = command.coins().iter().map(|coin| usize::from(coin.contrast)).collect();
+        let probed = command.probes().iter().map(|coin| usize::from(coin.contrast)).collect();
         Ok((command.decision(&self.user()?).ok_or(ChatError::NoAnswer)?, probed))
     }
 

@@ -306,7 +306,7 @@ impl<'p, T: Scalar> Seat<'_, 'p, T> {
             &decision,
             &scores,
             user.state().permissions().len(),
-            user.coins(decision.id),
+            user.probe_outcomes(decision.id),
             chances,
         )))
     }
@@ -469,7 +469,7 @@ fn recall<'s>(
         match decode_event(catalog, entry.record)? {
             // Rounds of the same number in an earlier life are other rounds.
             Event::Forget { .. } => (decided, learned) = (None, None),
-            Event::Decision { round, action, baseline, context, coins, .. } if round == wanted => {
+            Event::Decision { round, action, baseline, context, probes: coins, .. } if round == wanted => {
                 let observation = Observation { context, action, baseline, reward: 0.0, weight: 1.0 };
                 decided = Some((observation, probed_by(&coins)));
             }
@@ -481,7 +481,9 @@ fn recall<'s>(
             }
             Event::Unlearn { .. } if entry.note == takes_back => learned = None,
             Event::Remote(told) if told.site == decision.site => match told.change {
-                RemoteChange::Reward { round, observation, imputed, coins } if round == decision.round => {
+                RemoteChange::Reward { round, observation, imputed, probes: coins }
+                    if round == decision.round =>
+                {
                     decided = Some((observation, probed_by(&coins)));
                     learned = Some((observation.reward, observation.weight, imputed, 1.0));
                 }

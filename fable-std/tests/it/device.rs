@@ -240,7 +240,7 @@ fn a_thousand_rounds(settings: Settings<'static>, explored_otherwise: Settings<'
         let here = plain.decide(&Wanted::new(&nowhere(), feasible).at(round)).unwrap();
         let (there, probes) = device.decide_and_tell(&nowhere(), Some(feasible), round).unwrap();
         assert!(
-            probes.iter().copied().eq(plain.coins(here.id)),
+            probes.iter().copied().eq(plain.probe_outcomes(here.id)),
             "the coins, in the order of their contrasts"
         );
         assert_eq!(

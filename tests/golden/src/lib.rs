@@ -237,7 +237,7 @@ fn run<T: Scalar, S: Storage<T>>(
         decisions.add(u64::from(decision.action.0));
         decisions.add(decision.baseline.to_bits());
 
-        for probe in user.coins(decision.id) {
+        for probe in user.probe_outcomes(decision.id) {
             decisions.add(u64::from(probe.contrast) << 1 | u64::from(probe.preferred));
             decisions.add(u64::from(probe.expected.to_bits()));
         }
@@ -285,7 +285,7 @@ fn be_sure<T: Scalar, S: Storage<T>>(
     for round in 0..SURE {
         let decision = user.decide(&Request::new(&wanted.context, &feasible)).expect("a decision");
         decisions.add(u64::from(decision.action.0));
-        for probe in user.coins(decision.id) {
+        for probe in user.probe_outcomes(decision.id) {
             decisions.add(u64::from(probe.expected.to_bits()));
         }
         let reward = if value(decision.action) == value(wanted.prefer) { 0.875 } else { -0.875 };

@@ -167,7 +167,7 @@ impl<T: Scalar> Oracle<T> {
             let mut user = copy.user();
             let step = user.next(&mut command).map_err(code)?.unwrap();
             match step.event() {
-                Event::Decision { coins, .. } => break coins.clone(),
+                Event::Decision { probes: coins, .. } => break coins.clone(),
                 Event::Expiry { round, imputed: Some(reward) } => {
                     let _ = life.learned.insert(*round, (*reward, 1.0, true));
                 }

@@ -62,7 +62,7 @@ impl Life {
         let own =
             propensities.as_ref().filter(|_| exact).and_then(|all| all.get(decision.action.index()).copied());
         let user = self.user();
-        let decided = Decided::new(catalog, &decision, &scores, user.coins(decision.id));
+        let decided = Decided::new(catalog, &decision, &scores, user.probe_outcomes(decision.id));
         let propensities = propensities.filter(|_| ask.propensities.is_some());
         Ok(Decided { feasible: user.state().permissions().len(), propensity: own, propensities, ..decided })
     }

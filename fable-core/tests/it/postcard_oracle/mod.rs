@@ -102,7 +102,7 @@ pub fn event_bytes(event: &Event) -> Vec<u8> {
                 statement.direction.entries().map(|(index, value)| (u16::try_from(index).unwrap(), value));
             Wire::Onboarding(entries.collect(), statement.response, statement.precision)
         }
-        Event::Decision { round, action, baseline, context, time: at, coins } => {
+        Event::Decision { round, action, baseline, context, time: at, probes: coins } => {
             let round = *round;
             let action = action.0;
             let baseline = *baseline;

@@ -149,8 +149,9 @@ impl Life {
 
     /// Coins that were tossed in the life.
     pub fn coins(&self) -> usize {
-        let coins =
-            |step: &Step| if let Step::Event(Event::Decision { coins, .. }) = step { coins.len() } else { 0 };
+        let coins = |step: &Step| {
+            if let Step::Event(Event::Decision { probes: coins, .. }) = step { coins.len() } else { 0 }
+        };
         self.steps.iter().map(coins).sum()
     }
 

@@ -152,7 +152,7 @@ fn learned(journal: &[Event]) -> (Vec<Lesson>, Vec<Statement>) {
     let mut stated = vec![];
     for event in journal {
         match event {
-            Event::Decision { round, action, baseline, context, coins, .. } => {
+            Event::Decision { round, action, baseline, context, probes: coins, .. } => {
                 let context = *context;
                 let action = *action;
                 let baseline = *baseline;
@@ -311,7 +311,7 @@ fn coins_of_all_places_are_one_test() {
         let mut decided = std::collections::BTreeMap::new();
         for event in &place.journal {
             match event {
-                Event::Decision { round, action, coins, .. } => {
+                Event::Decision { round, action, probes: coins, .. } => {
                     drop(decided.insert(*round, (*action, coins.clone())));
                 }
                 Event::Feedback { round, reward, .. } => {
@@ -338,7 +338,7 @@ fn coins_of_all_places_are_one_test() {
     let told = [places[1].telling()];
     // A coin is open here while those from elsewhere are counted, and keeps its own m.
     let tossed = |user: &User<'_, f64>| {
-        user.waiting(0).flat_map(|id| user.coins(id).collect::<Vec<_>>()).collect::<Vec<_>>()
+        user.waiting(0).flat_map(|id| user.probe_outcomes(id).collect::<Vec<_>>()).collect::<Vec<_>>()
     };
     let open = tossed(&places[0].ana.user());
     assert!(!open.is_empty());
@@ -409,7 +409,8 @@ fn what_does_not_belong_together_is_refused() {
     refuse(&nothing(0, 0, 1), UserError::OwnSite);
     let context = TAU2.context(None, []).unwrap();
     let observation = Observation { context, action: Action(0), baseline: 0.0, reward: 0.5, weight: 1.0 };
-    let change = |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, coins };
+    let change =
+        |observation, coins| RemoteChange::Reward { round: 1, observation, imputed: false, probes: coins };
     let bad = |change| Event::Remote(RemoteEvent { site: 1, from: known, to: known + 1, time: 0, change });
     refuse(&bad(change(Observation { reward: 1.5, ..observation }, Probes::new())), UserError::Reward);
     refuse(

@@ -17,7 +17,7 @@ const TAKEN: [&str; 14] = [
     "Condition",
     "Contrast",
     "Definition",
-    "Marker",
+    "ThisCatalog",
     "Memory",
     "Part",
     "Policy",

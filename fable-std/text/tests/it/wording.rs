@@ -89,7 +89,8 @@ fn probed_rounds_are_told() {
         let context = user.request(round).unwrap().context;
         let decision = host.decide(&context, &everything).unwrap();
         let mut asked = host.user();
-        let probed: Vec<usize> = asked.coins(decision.id).map(|probe| probe.contrast.into()).collect();
+        let probed: Vec<usize> =
+            asked.probe_outcomes(decision.id).map(|probe| probe.contrast.into()).collect();
         let why = asked.explain(decision.id, None, None).unwrap();
         let said = wording::reasons(&AGENT, &why, 2);
         let way = if why.chosen == why.intended {

@@ -55,15 +55,15 @@ fn told() -> Vec<Event> {
     for event in events() {
         changes.extend(match event {
             Event::Observation(observation) => {
-                Some(RemoteChange::Reward { round: 0, observation, imputed: false, coins: Probes::new() })
+                Some(RemoteChange::Reward { round: 0, observation, imputed: false, probes: Probes::new() })
             }
             Event::Onboarding(statement) => Some(RemoteChange::Stated(statement)),
             Event::Unlearn { observation, imputed, kept, probed } => {
                 Some(RemoteChange::Unlearned { round: 70_000, observation, imputed, kept, probed })
             }
-            Event::Decision { round, action, baseline, context, coins, .. } => {
+            Event::Decision { round, action, baseline, context, probes: coins, .. } => {
                 let observation = Observation { context, action, baseline, reward: -0.75, weight: 1.0 };
-                Some(RemoteChange::Reward { round, observation, imputed: coins.is_empty(), coins })
+                Some(RemoteChange::Reward { round, observation, imputed: coins.is_empty(), probes: coins })
             }
             Event::Promotion(promotion) => Some(RemoteChange::Promoted(promotion)),
             _ => None,

@@ -192,7 +192,7 @@ fn step(
     let asked = person.request(round)?;
     let decision = fable.decide(&asked.context, feasible)?;
     let mut user = fable.user();
-    trials.count(person, &asked.context, &decision, user.coins(decision.id));
+    trials.count(person, &asked.context, &decision, user.probe_outcomes(decision.id));
     let why = user.explain(decision.id, None, None)?;
     let (both, first) = (wording::reasons(catalog, &why, 2), wording::reasons(catalog, &why, 1));
     let why = if both.chars().count() <= columns { both } else { first };
