@@ -98,7 +98,8 @@ fn live(world: &mut World, policy: &Policy<'_, f32>) -> Option<()> {
     user.assess(&Comparison { context, prefer: action, over, total: true }).ok()?;
     user.promote(world.id.round).ok()?;
     user.trial(usize::from(world.action)).ok()?;
-    world.reward = user.probe_outcomes(world.id).map(|probe| f64::from(probe.expected)).fold(world.reward, f64::max);
+    world.reward =
+        user.probe_outcomes(world.id).map(|probe| f64::from(probe.expected)).fold(world.reward, f64::max);
     user.write_profile(&mut world.text).ok()?;
     let why = user.explain(world.id, world.defaults, Some(action)).ok()?;
     write!(world.text, "{why}").ok()?;
