@@ -214,7 +214,7 @@ impl SettingsArguments {
         match (self.precision_per_feature, self.base_precision) {
             (None, None) => {}
             (Some(precision), None) => {
-                (settings.precision_per_feature, settings.base_precision) = (precision, None)
+                (settings.precision_per_feature, settings.base_precision) = (precision, None);
             }
             (None, Some(precision)) => settings.base_precision = Some(precision),
             (Some(_), Some(_)) => {

@@ -184,7 +184,7 @@ pub fn choose<T: Scalar + nalgebra::Scalar>(
     for k in 0..=options.budget.min(d) {
         match program.solve(k, &mut scratch) {
             Ok(found) if best.is_none_or(|(error, _)| found.error < error) => {
-                best = Some((found.error, found.retained))
+                best = Some((found.error, found.retained));
             }
             Ok(_) | Err(ProgramError::Infeasible { .. }) => {}
             Err(error) => return Err(error.into()),

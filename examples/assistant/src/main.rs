@@ -79,9 +79,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (round, request) in (1..=100).zip(requests.into_iter().cycle()) {
         let policy = if learner.profile().is_empty() { &bold } else { &calm };
         let mut ana = learner.bind(policy, &mut workspace)?;
-        let decision = match ana.decide_or_default(&context(request)?, &permissions(request), None, round)? {
-            Some(decision) => decision,
-            None => continue, // the rules leave nothing: the assistant does as it always does
+        let request_context = context(request)?;
+        let Some(decision) = ana.decide_or_default(&request_context, &permissions(request), None, round)?
+        else {
+            continue; // the rules leave nothing: the assistant does as it always does
         };
         let why = wording::reasons(&HELPER, &ana.explain(decision.id, None, None)?, 2);
 

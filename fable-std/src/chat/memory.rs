@@ -83,7 +83,7 @@ impl Recollection {
             (Mode::Recent, count @ 2..) => reply.add("memory", format!("the last {count} exchanges")),
             (Mode::Semantic, 1) => reply.add("memory", "the exchange that matches best"),
             (Mode::Semantic, count @ 2..) => {
-                reply.add("memory", format!("the {count} exchanges that match best"))
+                reply.add("memory", format!("the {count} exchanges that match best"));
             }
             (Mode::Stated, _) if !stated.is_empty() => reply.add("memory", "what you have stated"),
             _ => {}

@@ -109,7 +109,7 @@ pub fn foretell(
             {
                 let (y, x, change) = (sighting.response, sighting.response - error, error - other);
                 let add = |sums: &mut [f64], parts: &[f64]| {
-                    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part)
+                    sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
                 };
                 sum.count += 1.0;
                 add(&mut sum.seen, &[y, y * y]);

@@ -100,10 +100,10 @@ impl Evidence {
                 // What happened elsewhere was the same user.
                 Event::Remote(RemoteEvent { change, .. }) => match change {
                     RemoteChange::Reward { observation, imputed: false, .. } => {
-                        evidence.reward(policy, &observation)
+                        evidence.reward(policy, &observation);
                     }
                     RemoteChange::Unlearned { observation, imputed: false, .. } => {
-                        evidence.take_back(&observation)
+                        evidence.take_back(&observation);
                     }
                     RemoteChange::Stated(statement) => evidence.state(&statement),
                     _ => {}

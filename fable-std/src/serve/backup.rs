@@ -86,7 +86,7 @@ impl Backups {
             match made {
                 Ok(bytes) => change(&|backup| (backup.state, backup.bytes) = (State::Done, Some(bytes))),
                 Err(error) => {
-                    change(&|backup| (backup.state, backup.error) = (State::Failed, Some(error.to_string())))
+                    change(&|backup| (backup.state, backup.error) = (State::Failed, Some(error.to_string())));
                 }
             }
         };

@@ -474,10 +474,10 @@ fn recall<'s>(
                 decided = Some((observation, probed_by(&coins)));
             }
             Event::Feedback { round, reward, weight } if round == wanted => {
-                learned = Some((reward, weight, false, 1.0))
+                learned = Some((reward, weight, false, 1.0));
             }
             Event::Expiry { round, imputed: Some(reward) } if round == wanted => {
-                learned = Some((reward, 1.0, true, 1.0))
+                learned = Some((reward, 1.0, true, 1.0));
             }
             Event::Unlearn { .. } if entry.note == takes_back => learned = None,
             Event::Remote(told) if told.site == decision.site => match told.change {

@@ -59,7 +59,7 @@ fn catch_up(
     let mut ask = |user| service.ask(&json!({ "op": "posterior", "user": user }).to_string());
     let found: Vec<(&String, Value)> = users.iter().map(|user| (user, ask(user))).collect();
     let play = |oracle: &mut Oracle<f32>, sent: &Sent| {
-        assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok())
+        assert_eq!(sent.step.play(oracle).is_ok(), sent.expected.is_ok());
     };
     let (mut start, forgets) = (0, |sent: &Sent| matches!(sent.step, Step::Forget(_)));
     loop {

@@ -81,6 +81,7 @@ fn every_request_does_on_the_device_what_it_does_here() {
     every_request(Settings::PAPER, Source::Draw);
 }
 
+#[expect(clippy::too_many_lines, reason = "one request after the other")]
 fn every_request(settings: Settings<'static>, explored: Source) {
     // Promotes on thin evidence, so that there is a profile to look at.
     let settings = Settings {

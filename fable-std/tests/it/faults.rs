@@ -110,7 +110,7 @@ fn judge(store: &dyn Store, name: &str, told: &Told) {
         match decode_event(&TAU2, record).unwrap() {
             Event::Decision { round, action, .. } => assert!(decided.insert(round, action).is_none()),
             Event::Feedback { round, reward, .. } => {
-                assert!(rewarded.insert(round, reward).is_none(), "{name}: {round} twice")
+                assert!(rewarded.insert(round, reward).is_none(), "{name}: {round} twice");
             }
             _ => {}
         }

@@ -83,7 +83,7 @@ fn answers_have_so_much_memory_together_and_go_on_without_it() {
         });
         Service::run::<f64>(&AGENT, settings, &Options::default(), |service| {
             serve_proxy(service, http, options, stop, move |listening| {
-                places.send(listening[0].clone()).unwrap()
+                places.send(listening[0].clone()).unwrap();
             })
         })
         .unwrap();

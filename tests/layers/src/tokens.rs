@@ -26,7 +26,7 @@ pub(crate) fn read(source: &str) -> Vec<Token> {
         let start = index;
         match at(index) {
             '/' if at(index + 1) == '/' => {
-                index += characters[index..].iter().take_while(|c| **c != '\n').count()
+                index += characters[index..].iter().take_while(|c| **c != '\n').count();
             }
             '/' if at(index + 1) == '*' => index = block_comment(&characters, index),
             '"' => index = string(&characters, index + 1),
@@ -36,7 +36,7 @@ pub(crate) fn read(source: &str) -> Vec<Token> {
             'b' | 'c' if at(index + 1) == '"' => index = string(&characters, index + 2),
             // A character, or else a lifetime.
             '\'' if at(index + 1) == '\\' => {
-                index += 3 + characters[index + 3..].iter().take_while(|c| **c != '\'').count() + 1
+                index += 3 + characters[index + 3..].iter().take_while(|c| **c != '\'').count() + 1;
             }
             '\'' if at(index + 2) == '\'' => index += 3,
             c if c.is_alphanumeric() || c == '_' => {

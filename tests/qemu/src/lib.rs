@@ -237,7 +237,7 @@ fn connect(path: &Path) -> io::Result<UnixStream> {
     loop {
         match UnixStream::connect(path) {
             Err(_) if started.elapsed() < Duration::from_secs(10) => {
-                std::thread::sleep(Duration::from_millis(10))
+                std::thread::sleep(Duration::from_millis(10));
             }
             port => return port,
         }

@@ -199,7 +199,7 @@ fn main() -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         // A reader that went away (`fable catalog show agent | head`) is not an error.
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            (code, message) = (1, Some(error.to_string()))
+            (code, message) = (1, Some(error.to_string()));
         }
         _ => {}
     }

@@ -102,12 +102,10 @@ pub(crate) fn told(path: &Path, failure: MergeFailure) -> Failure {
     let message = format!("{}: {failure}", fable_std::store::shown(path));
     match failure {
         MergeFailure::Store(error) => Failure::from_reading(path, &error),
-        MergeFailure::Settings(_) | MergeFailure::Merge(MergeError::Policy | MergeError::Fading) => {
-            Failure::Mistake(message)
-        }
-        MergeFailure::Replay(ReplayError::Start(_) | ReplayError::Settings(_)) | MergeFailure::Prior(_) => {
-            Failure::Mistake(message)
-        }
+        MergeFailure::Settings(_)
+        | MergeFailure::Merge(MergeError::Policy | MergeError::Fading)
+        | MergeFailure::Replay(ReplayError::Start(_) | ReplayError::Settings(_))
+        | MergeFailure::Prior(_) => Failure::Mistake(message),
         MergeFailure::Merge(_) => Failure::Refused(message),
         _ => Failure::Trouble(message),
     }

@@ -92,7 +92,7 @@ fn check_everyone(store: &dyn Store, progress: &mut dyn FnMut(u64, u64)) -> Resu
         match looked.and_then(|()| store.memory(number).map(drop)) {
             Ok(()) => {}
             Err(StoreError::User(damage)) => {
-                report.damaged.push(Loss { name: None, number, damage, from: None })
+                report.damaged.push(Loss { name: None, number, damage, from: None });
             }
             Err(error) => return Err(error.into()),
         }

@@ -68,10 +68,10 @@ fn compose(
     for (own, component) in types.iter().zip(components) {
         component_enum(out, own, component)?;
     }
-    entries(out, "tasks", identifiers(Case::Camel, "task", tasks.iter().copied()), tasks, |name| {
+    entries(out, "tasks", &identifiers(Case::Camel, "task", tasks.iter().copied()), tasks, |name| {
         format!("{name:?}")
     })?;
-    entries(out, "signals", signal_names(signals, &types), signals, |name| format!("{name:?}"))?;
+    entries(out, "signals", &signal_names(signals, &types), signals, |name| format!("{name:?}"))?;
     out.push_str("\n    blocks = [\n");
     for (position, own) in blocks.iter().enumerate() {
         writeln!(out, "        {}, // {}", block(*own), block_name(catalog, position).unwrap_or_default())?;
@@ -85,9 +85,9 @@ fn compose(
         out.push_str("    ];\n");
     }
     let names = identifiers(Case::Upper, "contrast", contrasts.iter().map(|contrast| contrast.name));
-    entries(out, "contrasts", names, contrasts, contrast)?;
+    entries(out, "contrasts", &names, contrasts, contrast)?;
     let names = identifiers(Case::Upper, "rule", rules.iter().map(|standing| standing.rule.name));
-    entries(out, "rules", names, rules, rule)?;
+    entries(out, "rules", &names, rules, rule)?;
     set(out, settings)?;
     writeln!(out, "\n    fingerprints = ({}, {});\n}}", hex(catalog.fingerprint()), hex(policy))
 }
@@ -139,7 +139,7 @@ fn component_enum(out: &mut String, own: &str, component: &Component<'_>) -> fmt
 fn entries<T>(
     out: &mut String,
     part: &str,
-    names: Vec<String>,
+    names: &[String],
     items: &[T],
     text: impl Fn(&T) -> String,
 ) -> fmt::Result {

@@ -203,7 +203,7 @@ impl Front {
                 match &incoming.op {
                     Ok(Op::Forget { user }) => self.tell(News::Forgotten(user)),
                     Ok(Op::Feedback { decision, reward, .. }) => {
-                        rewarded = Some(News::Rewarded(*decision, *reward))
+                        rewarded = Some(News::Rewarded(*decision, *reward));
                     }
                     _ => {}
                 }

@@ -243,6 +243,7 @@ fn wished(text: &Value, flag: &Value) -> Value {
 }
 
 /// What an op is answered with when it is not refused.
+#[expect(clippy::too_many_lines, reason = "one schema after the other")]
 pub(super) fn answer(catalog: &Catalog<'_>, op: &str) -> Value {
     let (number, text, flag, count) = (
         json!({"type": "number"}),

@@ -65,7 +65,7 @@ impl FileStore {
                 match done {
                     Ok(()) => tracing::info!(bytes = writer.end, "the store was written anew"),
                     Err(error) => {
-                        tracing::warn!(%error, "the store could not be written anew and stays as it is")
+                        tracing::warn!(%error, "the store could not be written anew and stays as it is");
                     }
                 }
             }

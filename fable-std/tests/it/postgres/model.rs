@@ -52,7 +52,7 @@ impl Life {
         for _ in 0..self.dice.below(4) {
             match self.waiting.remove(name) {
                 Some(id) if self.dice.once_in(2) => {
-                    learn(&mut self.desk, &mut person, writes, id, self.dice.unit())
+                    learn(&mut self.desk, &mut person, writes, id, self.dice.unit());
                 }
                 _ => drop(self.waiting.insert(name, decide(&mut self.desk, &mut person, writes))),
             }

@@ -116,7 +116,7 @@ pub fn device(data: &[u8]) {
         2 => {
             _ = device
                 .explain(id, Some(Action(3)))
-                .map(|why| why.shares.iter().map(WireShare::source).collect::<Vec<_>>())
+                .map(|why| why.shares.iter().map(WireShare::source).collect::<Vec<_>>());
         }
         3 => {
             if let Ok(mut tape) = device.tape()

@@ -37,7 +37,7 @@ pub fn mcp(data: &[u8]) {
         match session.call(name, &arguments) {
             // An instruction is the service's own words, if it has any.
             Ok(told) => {
-                assert!(!told.text.is_empty() || ["decide", "recommend"].contains(&name), "{name} {told:?}")
+                assert!(!told.text.is_empty() || ["decide", "recommend"].contains(&name), "{name} {told:?}");
             }
             Err(fault) => assert!(!matches!(fault, Fault::Tool), "{name}"),
         }

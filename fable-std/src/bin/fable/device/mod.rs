@@ -55,6 +55,7 @@ pub(crate) fn run(arguments: &DeviceArguments) -> Result<String, Failure> {
 
 type Output = (String, Value);
 
+#[expect(clippy::too_many_lines, reason = "one subcommand after the other")]
 fn talk<P: Read + Write>(port: P, arguments: &DeviceArguments) -> Result<Output, Failure> {
     let DeviceArguments { catalog, command, .. } = arguments;
     let described = catalog.as_deref().map(catalogs::open).transpose()?;
