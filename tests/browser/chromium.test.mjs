@@ -46,7 +46,7 @@ const visiting = (name, walk, expected = []) =>
 
 async function pinned() {
   const source = await readFile("tests/golden/src/lib.rs", "utf8");
-  return ["TAU2", "AGENT"].map((name) => source.match(new RegExp(`const ${name}_F32: Outcome =\\s+Outcome \\{ decisions: 0x([0-9a-f_]+), state: 0x([0-9a-f_]+)`)).slice(1).map((hash) => hash.replaceAll("_", "")));
+  return ["TAU2", "AGENT"].map((name) => source.match(new RegExp(`const ${name}_F32: Outcome =\\s+Outcome \\{\\s+decisions: 0x([0-9a-f_]+),\\s+state: 0x([0-9a-f_]+)`)).slice(1).map((hash) => hash.replaceAll("_", "")));
 }
 
 for (const folder of ["package", "plain"]) {

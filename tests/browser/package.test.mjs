@@ -15,7 +15,7 @@ const agent = fable.catalog("agent");
 /** The hashes that tests/golden pins. */
 async function pinned(name) {
   const source = await readFile("tests/golden/src/lib.rs", "utf8");
-  const found = source.match(new RegExp(`const ${name.toUpperCase()}_F32: Outcome =\\s+Outcome \\{ decisions: 0x([0-9a-f_]+), state: 0x([0-9a-f_]+)`));
+  const found = source.match(new RegExp(`const ${name.toUpperCase()}_F32: Outcome =\\s+Outcome \\{\\s+decisions: 0x([0-9a-f_]+),\\s+state: 0x([0-9a-f_]+)`));
   return { decisions: found[1].replaceAll("_", ""), state: found[2].replaceAll("_", "") };
 }
 
