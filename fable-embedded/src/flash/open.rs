@@ -129,7 +129,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         learner: &mut Learner<T, S, R>,
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<Restored, FlashError> {
-        (self.state, self.cache, self.staged) = (State::Closed, super::no_cache(), None);
+        (self.state, self.cache, self.staged) = (State::Closed, super::journal::no_cache(), None);
         self.admit(policy, R)?;
         self.begin(policy, learner).await?;
         self.catch_up(&mut learner.bind(policy, workspace)?).await
