@@ -2,8 +2,8 @@
 
 /// Makes what a program needs of a catalog that is known when it is compiled. For a module of its own.
 ///
-/// The declaration has a name, one `enum` for each component as in [`component!`](crate::component!), and these parts, in
-/// this order, of which all but `blocks` may be left out:
+/// The declaration has a name, one `enum` for each component as in [`component!`](crate::component!), and
+/// these parts in this order. All but `blocks` may be left out:
 ///
 /// | Part | Entry | Name in the later parts |
 /// |---|---|---|
@@ -16,7 +16,8 @@
 /// | `settings` | the [`Settings`](crate::Settings); `Settings::DEFAULT` if left out | |
 /// | `fingerprints` | those of catalog and policy; others do not compile | |
 ///
-/// In `blocks`, `terms`, `contrasts` and `rules` the name of a component is also its position: `Block::main(Light)`.
+/// In `blocks`, `terms`, `contrasts` and `rules` the name of a component is also its position:
+/// `Block::main(Light)`.
 ///
 /// | Item of the module | Meaning |
 /// |---|---|

@@ -1,7 +1,7 @@
 //! A catalog that is known when a program is compiled: its policy and its memory are types of their own.
 //!
-//! [`catalog!`](crate::catalog!) makes a module of a declaration. The module fixes the sizes, so that no dimension appears
-//! in the code that uses it. The memory of one catalog does not fit the policy of another one:
+//! [`catalog!`](crate::catalog!) makes a module of a declaration. The module fixes the sizes, so no dimension
+//! appears in the code that uses it. The memory of one catalog does not fit the policy of another one:
 //!
 //! ```
 //! mod lamp {
@@ -82,8 +82,8 @@ impl<'a, C: ConstCatalog> Policy<'a, C> {
 
 /// The [`Learner`] of one user and its [`Workspace`], for the catalog of `C`.
 ///
-/// `WAITING` is the number of decisions that can wait for their reward, and of promotions. The module of a catalog has an
-/// alias that fixes the other numbers.
+/// `WAITING` is the capacity for decisions that wait for their reward, and for promotions. The module of a
+/// catalog has an alias that fixes the other numbers.
 #[derive(Clone, Debug)]
 pub struct Memory<C, const STATE: usize, const SCRATCH: usize, const WAITING: usize> {
     learner: Learner<f32, [f32; STATE], WAITING>,
