@@ -8,10 +8,17 @@
 //!     fable_core::catalog! {
 //!         name = "lamp";
 //!         /// Color of the light.
-//!         enum Light: "light" { Warm = "warm", 0.0, "Use warm light."; Cold = "cold", 0.0, "Use cold light."; }
+//!         enum Light: "light" {
+//!             Warm = "warm", 0.0, "Use warm light.";
+//!             Cold = "cold", 0.0, "Use cold light.";
+//!         }
 //!         tasks { Reading = "reading"; Dinner = "dinner"; }
 //!         signals { DAYLIGHT = "daylight"; }
-//!         blocks = [Block::main(Light), Block::main(Light).per_task(), Block::main(Light).scaled_by(DAYLIGHT)];
+//!         blocks = [
+//!             Block::main(Light),
+//!             Block::main(Light).per_task(),
+//!             Block::main(Light).scaled_by(DAYLIGHT),
+//!         ];
 //!     }
 //! }
 //! use fable_core::{Request, user_hash};
@@ -26,8 +33,16 @@
 //! ```
 //!
 //! ```compile_fail,E0308
-//! # mod lamp { fable_core::catalog! { name = "lamp"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)]; } }
-//! # mod fan { fable_core::catalog! { name = "fan"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)]; } }
+//! # mod lamp {
+//! #     fable_core::catalog! {
+//! #         name = "lamp"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)];
+//! #     }
+//! # }
+//! # mod fan {
+//! #     fable_core::catalog! {
+//! #         name = "fan"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)];
+//! #     }
+//! # }
 //! lamp::Memory::<8>::NEW.start(&fan::POLICY, 1); // error: expected `Policy<Lamp>`, found `Policy<Fan>`
 //! ```
 

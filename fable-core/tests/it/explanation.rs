@@ -340,7 +340,7 @@ fn what_cannot_be_explained() {
     let foreign = UserError::ForeignPolicy;
     assert_eq!(learner.bind(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
 
-    // With other defaults, another seed or later learning no wrong explanation is given.
+    // With other defaults, another seed or later learning, no wrong explanation is given.
     let stale = |answer: Result<Explanation<'_, f64>, UserError>| {
         assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
     };

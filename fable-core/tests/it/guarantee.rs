@@ -14,8 +14,9 @@ use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Settin
 
 const RECOMMENDED: Settings<'static> = Settings::PROMOTING;
 
-/// The same at less cost: more exploration until the host's question is decided, for at most `LEARNING_ROUNDS`
-/// rounds, then the default nu. Nu is part of no guarantee and no fingerprint, so it can change at any time.
+/// The same at less cost: more exploration until the host's question is decided, then the default nu. This
+/// takes at most `LEARNING_ROUNDS` rounds. Nu is part of no guarantee and no fingerprint, so it can change at
+/// any time.
 const LEARNING: Settings<'static> = Settings { exploration: Exploration::Constant(8.0), ..RECOMMENDED };
 const LEARNING_ROUNDS: u32 = 1_000;
 

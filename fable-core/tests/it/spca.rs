@@ -522,9 +522,9 @@ fn every_bad_program_has_its_own_error() {
     );
 }
 
-/// 254 coordinates, twice the largest number of blocks, in pairs that cancel each other. Leaving out both
-/// loses v, leaving out one loses more than 10. So the best mask keeps the pairs with the largest v. A short
-/// search finds it or reports its gap.
+/// 254 coordinates, nearly twice the 128 blocks of a dictionary, in pairs that cancel each other. Leaving out
+/// both loses v, leaving out one loses more than 10. So the best mask keeps the pairs with the largest v. A
+/// short search finds it or reports its gap.
 #[test]
 fn masks_of_more_than_128_coordinates() {
     let d = AGENT.dimension();

@@ -17,7 +17,8 @@
 //! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
-//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) }; // a `static` on a device
+//! // On a device the learner and the workspace are statics.
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
 //! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //! let mut store = FlashStore::new(Blocking(Flash::new(16)), LAYOUT);
 //!
@@ -85,12 +86,15 @@
 //! # use fable_embedded::flash::{Blocking, FlashStore, Layout};
 //! # use fable_embedded::{Device, UserStore, mock::Mock};
 //! # type Flash = Mock<4, 1024>;
-//! const LAYOUT: Layout =
-//!     Layout::with_prior::<Blocking<Flash>>(0, 24 * 1024, max_len::<f32>(&TAU2, 8), prior_len::<f32>(&TAU2));
+//! const SNAPSHOT: usize = max_len::<f32>(&TAU2, 8);
+//! const PRIOR: usize = prior_len::<f32>(&TAU2);
+//! const LAYOUT: Layout = Layout::with_prior::<Blocking<Flash>>(0, 24 * 1024, SNAPSHOT, PRIOR);
 //! type Store = FlashStore<Blocking<Flash>, true>;
 //!
-//! /// The policy with the prior at these numbers. A device with mapped flash borrows a slice instead of a copy.
-//! fn policy(store: &mut Store, numbers: Option<Range<u32>>) -> Result<Policy<'static, f32>, Box<dyn core::error::Error>> {
+//! type Error = Box<dyn core::error::Error>;
+//!
+//! /// The policy with the prior at these numbers. A device with mapped flash borrows a slice.
+//! fn policy(store: &mut Store, numbers: Option<Range<u32>>) -> Result<Policy<'static, f32>, Error> {
 //!     let Some(numbers) = numbers else { return Ok(Policy::new(&TAU2, Settings::default())?) };
 //!     let mut packed = vec![0.0; TAU2.layout().packed_len()];
 //!     store.copy_prior(numbers, &mut packed)?;
@@ -110,7 +114,8 @@
 //! # let mut packed = vec![0.0_f32; TAU2.layout().packed_len()];
 //! # packed[..TAU2.dimension()].fill(0.25);
 //! # let factor = Factor::new(TAU2.layout(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
-//! # let bytes = encode_prior(&Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?).unwrap();
+//! # let fitted = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?;
+//! # let bytes = encode_prior(&fitted).unwrap();
 //! # store.stage_write(0, &bytes)?;
 //! # store.commit_prior(&now, bytes.len() as u32)?;
 //!
@@ -163,8 +168,10 @@
 //!
 //! let policy = Policy::<f32>::new(&V2, Settings::default())?;
 //! let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::new(&V2) };
-//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // for the migration only
-//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) }; // the larger of the two
+//! // For the migration only.
+//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) };
+//! // The larger of the two workspaces.
+//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) };
 //! let restored = match store.restore(&policy, &mut learner, &mut workspace) {
 //!     Err(FlashError::Record(RecordError::Catalog | RecordError::Policy)) => {
 //!         let old = Policy::<f32>::new(&V1, Settings::default())?;
@@ -205,11 +212,13 @@
 //!
 //! | request | pages erased |
 //! |---|---|
-//! | decide, feedback, observe, unlearn, onboard, user rule, promote, expire | every page of the journal and of one slot, once per full journal |
+//! | any request that stores an event | every page of the journal and of one slot, once per full journal |
 //! | stage from offset 0 | the pages of one slot |
 //! | commit of a staged snapshot | every page of the journal |
-//! | commit or removal of a prior | the pages of one prior slot; as for forget, if the prior is used at once |
+//! | commit or removal of a prior | the pages of one prior slot; as for forget, if used at once |
 //! | forget | every page of the journal and of both slots; twice if another prior waits |
+//!
+//! Requests that store an event: decide, feedback, observe, unlearn, onboard, user rule, promote, expire.
 //!
 //! An attacker at the port can have a page erased 32 times, and then at most three times per `min(e, 256)`
 //! events, where `e` is the capacity of the journal. A micro:bit with `tau2` and a journal of 10 KB decides

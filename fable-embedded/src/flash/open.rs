@@ -99,7 +99,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ///
     /// | Error | Cause |
     /// |---|---|
-    /// | [`FlashError::Unformatted`], [`FlashError::Foreign`] | the region is not a store; it was not changed |
+    /// | [`FlashError::Unformatted`], [`FlashError::Foreign`] | the region is not a store, and is unchanged |
     /// | [`FlashError::SlotTooSmall`] | as for [`format`](Self::format) |
     /// | [`FlashError::Record`] | records of another version, scalar, catalog or settings |
     /// | [`FlashError::Damaged`] | acknowledged events are lost |

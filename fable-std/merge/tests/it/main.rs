@@ -638,8 +638,8 @@ fn promotions_keep_what_they_were_made_of() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every digest survives encoding and decoding. The counts do not depend on the order in which digests
-    /// arrive.
+    /// Every missing event survives encoding and decoding. The counts do not depend on the order in which
+    /// digests arrive.
     #[test]
     fn told_events_are_records(seed in 0_u64..1_000_000) {
         let policies = [0, 1, 2].map(|origin| at(Settings { expiry: Expiry::Impute(0.1), ..PROBING }, origin));
