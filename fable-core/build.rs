@@ -14,8 +14,8 @@ fn main() {
     }
 }
 
-/// The condition of a target triple and its operating system: none for bare metal with a floating-point unit, and for
-/// WebAssembly.
+/// The condition of a target triple and its operating system. It is empty for WebAssembly and for bare metal
+/// with a floating-point unit.
 #[must_use]
 pub fn condition(triple: &str, system: &str) -> Option<&'static str> {
     let bare = system == "none";
@@ -28,12 +28,13 @@ pub fn condition(triple: &str, system: &str) -> Option<&'static str> {
     }
 }
 
-/// RISC-V names its extensions, ARM its ABI. Other bare-metal triples, custom ones included, count as software unless listed:
-/// software layouts take the least memory.
+/// RISC-V names its extensions, ARM its ABI. Other bare-metal triples, custom ones included, count as
+/// software floats unless listed. Software layouts take the least memory.
 fn is_software(triple: &str, bare: bool) -> bool {
     const HARDWARE: [&str; 5] = ["aarch64", "loongarch", "wasm", "xtensa-esp32-", "xtensa-esp32s3-"];
     if let Some(name) = triple.strip_prefix("riscv32").or_else(|| triple.strip_prefix("riscv64")) {
-        // Extensions of several letters follow `_`, `x` or `z`. `g` and the profiles, which start with `a`, include `d`.
+        // Extensions of several letters follow `_`, `x` or `z`. `g` includes `d`, and so do the profiles,
+        // which start with `a`.
         let letters = name.split(['-', '_', 'x', 'z']).next().unwrap_or_default();
         return !letters.contains(['d', 'f', 'g']) && !letters.starts_with('a');
     }

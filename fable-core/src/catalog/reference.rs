@@ -4,7 +4,8 @@
 //! has any of its values. The cost of an action is the sum of its values' costs. The baseline is b - lambda
 //! cost.
 
-use super::{Context, Part};
+use super::{Action, Catalog, Context, Part};
+use crate::numbers::Number;
 
 /// The condition of a term or a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,5 +77,89 @@ impl<'a> Term<'a> {
         self.applies
             .iter()
             .any(|part| values.get(usize::from(part.component)).is_some_and(|&value| part.contains(value)))
+    }
+}
+
+impl<'a> Catalog<'a> {
+    /// Reference score of one action: b - lambda cost, with b from the terms or from the caller (`default`).
+    ///
+    /// The sum runs over the components first, then over the terms with several components. Each number is
+    /// rounded once to `T`.
+    pub(crate) fn baseline<T: Number>(
+        &self,
+        context: &Context,
+        action: Action,
+        lambda: f64,
+        default: Option<f64>,
+    ) -> T {
+        let values = self.values(action).unwrap_or_default();
+        let active = if default.is_none() { self.active_terms(context) } else { 0 };
+        let mut total = T::ZERO;
+        for (index, (component, &value)) in self.definition.components.iter().zip(&values).enumerate() {
+            let cost = component.values.get(usize::from(value)).map_or(0.0, |value| value.cost);
+            let mut score = T::from_f64(-lambda * cost);
+            for term in self.terms(active & !self.spanning) {
+                if term
+                    .applies
+                    .iter()
+                    .any(|part| usize::from(part.component) == index && part.contains(value))
+                {
+                    score += T::from_f64(term.weight);
+                }
+            }
+            total += score;
+        }
+        for term in self.terms(active & self.spanning).filter(|term| term.meets(&values)) {
+            total += T::from_f64(term.weight);
+        }
+        default.map_or(total, |default| total + T::from_f64(default))
+    }
+
+    /// The default score b of an action.
+    #[must_use]
+    #[inline]
+    pub fn default_score(&self, context: &Context, action: Action) -> f64 {
+        let values = self.values(action).unwrap_or_default();
+        self.terms(self.active_terms(context))
+            .filter(|term| term.meets(&values))
+            .map(|term| term.weight)
+            .sum()
+    }
+
+    /// The cost of an action, the sum of its values' costs.
+    #[must_use]
+    #[inline]
+    pub fn cost(&self, action: Action) -> f64 {
+        let values = self.values(action).unwrap_or_default();
+        let values = self.definition.components.iter().zip(&values);
+        values
+            .map(|(component, &value)| {
+                component.values.get(usize::from(value)).map_or(0.0, |value| value.cost)
+            })
+            .sum()
+    }
+
+    /// The terms that hold in a context, one bit each.
+    #[inline]
+    pub(crate) fn active_terms(&self, context: &Context) -> u64 {
+        self.definition
+            .terms
+            .iter()
+            .rev()
+            .fold(0, |bits, term| bits << 1 | u64::from(term.when.holds(context)))
+    }
+
+    /// The terms with several components, one bit each. They are no sum over components.
+    pub(crate) const fn spanning_terms(&self) -> u64 {
+        self.spanning
+    }
+
+    /// The terms whose bits are set.
+    pub(crate) fn terms(&self, mut bits: u64) -> impl Iterator<Item = &Term<'a>> {
+        core::iter::from_fn(move || {
+            let index = bits.trailing_zeros() as usize;
+            bits &= bits.wrapping_sub(1);
+            self.definition.terms.get(index)
+        })
     }
 }

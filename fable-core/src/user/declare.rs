@@ -2,8 +2,8 @@
 
 /// Makes what a program needs of a catalog that is known when it is compiled. For a module of its own.
 ///
-/// The declaration has a name, one `enum` for each component as in [`component!`](crate::component!), and these parts, in
-/// this order, of which all but `blocks` may be left out:
+/// The declaration has a name, one `enum` for each component as in [`component!`](crate::component!), and
+/// these parts in this order. All but `blocks` may be left out:
 ///
 /// | Part | Entry | Name in the later parts |
 /// |---|---|---|
@@ -16,7 +16,8 @@
 /// | `settings` | the [`Settings`](crate::Settings); `Settings::DEFAULT` if left out | |
 /// | `fingerprints` | those of catalog and policy; others do not compile | |
 ///
-/// In `blocks`, `terms`, `contrasts` and `rules` the name of a component is also its position: `Block::main(Light)`.
+/// In `blocks`, `terms`, `contrasts` and `rules` the name of a component is also its position:
+/// `Block::main(Light)`.
 ///
 /// | Item of the module | Meaning |
 /// |---|---|
@@ -27,20 +28,31 @@
 /// | `Task` | the tasks |
 /// | `context(task, [daylight, ..])` | the [`Context`](crate::Context) of a request |
 /// | `signal`, `contrast`, `rule` | modules with the positions |
-/// | `Memory<WAITING>`, `Policy` | [`typed::Memory`](crate::typed::Memory) and [`typed::Policy`](crate::typed::Policy) |
+/// | `Memory<WAITING>` | [`typed::Memory`](crate::typed::Memory) of this catalog |
+/// | `Policy` | [`typed::Policy`](crate::typed::Policy) of this catalog |
 ///
 /// ```
 /// mod lamp {
 ///     fable_core::catalog! {
 ///         name = "lamp";
-///         enum Light: "light" { Warm = "warm", 0.0, "Use warm light."; Cold = "cold", 0.1, "Use cold light."; }
-///         enum Level: "level", null Off { Off = "off", 0.0, ""; Dim = "dim", 0.0, ""; Full = "full", 0.05, ""; }
+///         enum Light: "light" {
+///             Warm = "warm", 0.0, "Use warm light.";
+///             Cold = "cold", 0.1, "Use cold light.";
+///         }
+///         enum Level: "level", null Off {
+///             Off = "off", 0.0, "";
+///             Dim = "dim", 0.0, "";
+///             Full = "full", 0.05, "";
+///         }
 ///         tasks { Reading = "reading"; Dinner = "dinner"; }
 ///         signals { DAYLIGHT = "daylight"; }
 ///         blocks = [Block::main(Light).per_task(), Block::main(Level).scaled_by(DAYLIGHT).without_null()];
-///         terms = [Term::new(0.5, Condition::Above(DAYLIGHT, 0.8), &[Part::new(Level, values![Level::Off])])];
+///         terms = [
+///             Term::new(0.5, Condition::Above(DAYLIGHT, 0.8), &[Part::new(Level, values![Level::Off])]),
+///         ];
 ///         contrasts { WARM_OVER_COLD = Contrast::new("warm_over_cold",
-///             values![Light::Warm, Level::Dim], values![Light::Cold, Level::Dim]).when(Some(Task::Dinner.index()), &[0.5]); }
+///             values![Light::Warm, Level::Dim], values![Light::Cold, Level::Dim])
+///             .when(Some(Task::Dinner.index()), &[0.5]); }
 ///         rules { DARK_DINNERS = Rule::forbid("dark_dinners", &[Part::new(Level, values![Level::Off])])
 ///             .when(Condition::Tasks(values![Task::Dinner])); }
 ///         settings = Settings { seed: 7, ..Settings::DEFAULT };

@@ -1,17 +1,24 @@
 //! A catalog that is known when a program is compiled: its policy and its memory are types of their own.
 //!
-//! [`catalog!`](crate::catalog!) makes a module of a declaration. The module fixes the sizes, so that no dimension appears
-//! in the code that uses it. The memory of one catalog does not fit the policy of another one:
+//! [`catalog!`](crate::catalog!) makes a module of a declaration. The module fixes the sizes, so no dimension
+//! appears in the code that uses it. The memory of one catalog does not fit the policy of another one:
 //!
 //! ```
 //! mod lamp {
 //!     fable_core::catalog! {
 //!         name = "lamp";
 //!         /// Color of the light.
-//!         enum Light: "light" { Warm = "warm", 0.0, "Use warm light."; Cold = "cold", 0.0, "Use cold light."; }
+//!         enum Light: "light" {
+//!             Warm = "warm", 0.0, "Use warm light.";
+//!             Cold = "cold", 0.0, "Use cold light.";
+//!         }
 //!         tasks { Reading = "reading"; Dinner = "dinner"; }
 //!         signals { DAYLIGHT = "daylight"; }
-//!         blocks = [Block::main(Light), Block::main(Light).per_task(), Block::main(Light).scaled_by(DAYLIGHT)];
+//!         blocks = [
+//!             Block::main(Light),
+//!             Block::main(Light).per_task(),
+//!             Block::main(Light).scaled_by(DAYLIGHT),
+//!         ];
 //!     }
 //! }
 //! use fable_core::{Request, user_hash};
@@ -26,8 +33,16 @@
 //! ```
 //!
 //! ```compile_fail,E0308
-//! # mod lamp { fable_core::catalog! { name = "lamp"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)]; } }
-//! # mod fan { fable_core::catalog! { name = "fan"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)]; } }
+//! # mod lamp {
+//! #     fable_core::catalog! {
+//! #         name = "lamp"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)];
+//! #     }
+//! # }
+//! # mod fan {
+//! #     fable_core::catalog! {
+//! #         name = "fan"; enum A: "a" { B = "b", 0.0, ""; C = "c", 0.0, ""; } blocks = [Block::main(A)];
+//! #     }
+//! # }
 //! lamp::Memory::<8>::NEW.start(&fan::POLICY, 1); // error: expected `Policy<Lamp>`, found `Policy<Fan>`
 //! ```
 
@@ -82,8 +97,8 @@ impl<'a, C: ConstCatalog> Policy<'a, C> {
 
 /// The [`Learner`] of one user and its [`Workspace`], for the catalog of `C`.
 ///
-/// `WAITING` is the number of decisions that can wait for their reward, and of promotions. The module of a catalog has an
-/// alias that fixes the other numbers.
+/// `WAITING` is the capacity for decisions that wait for their reward, and for promotions. The module of a
+/// catalog has an alias that fixes the other numbers.
 #[derive(Clone, Debug)]
 pub struct Memory<C, const STATE: usize, const SCRATCH: usize, const WAITING: usize> {
     learner: Learner<f32, [f32; STATE], WAITING>,

@@ -1,4 +1,4 @@
-//! How far `f32` drifts from the dense `f64` oracle over long runs: the numbers that `tests/README.md` promises.
+//! Drift of `f32` from the dense `f64` oracle over long runs: the numbers that `tests/README.md` promises.
 
 use crate::common::{Random, Sums, convert, difference, features};
 use fable_core::catalog::AGENT;
@@ -7,8 +7,8 @@ use fable_core::{Action, Context, Workspace};
 
 const PRECISION: f64 = 16.0;
 
-/// The largest error over sampled contexts: of a score phi.mu (absolute; rewards are in [-1, 1]) and of a contrast's
-/// variance (relative).
+/// The largest errors over sampled contexts: of a score phi.mu (absolute; rewards are in [-1, 1]) and of a
+/// contrast's variance (relative).
 fn errors(
     posterior: &Posterior<f32, Vec<f32>>,
     dense: &Sums,

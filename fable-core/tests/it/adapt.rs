@@ -1,4 +1,4 @@
-//! Users who change, and what is not known yet: optimism, fading, the learned scale and the alarm, against dense oracles.
+//! Optimism, fading, the learned scale and the alarm for users who change, against dense oracles.
 
 use crate::common::{MIXED, Random, Sums, bits, features, start};
 use fable_core::catalog::{AGENT, Catalog, Part, RUBRIC, TAU2};
@@ -308,7 +308,8 @@ fn a_learned_scale_widens_draws_and_bonuses() {
     assert!((scores.sampled_score - (estimate.mean + 1.5 * scale * estimate.variance.sqrt())).abs() < 1e-9);
 }
 
-/// A user of `tau2` who likes what she likes, in noise; at `change` all tastes turn round. How often and when she is noticed.
+/// A user of `tau2` with noisy rewards. At `change` all her tastes reverse. Returns how often and when the
+/// alarm notices.
 fn notices(
     seed: u64,
     noise: f64,

@@ -1,5 +1,5 @@
-//! Arbitrary bits at every public function, and mostly proper ones, so that they get past the door: nothing panics, what is
-//! refused changes nothing, and what is accepted leaves a sound state.
+//! Arbitrary bits at every public function, mixed with mostly valid ones that pass the first checks. Nothing
+//! panics. A refused call changes nothing, and an accepted call leaves a sound state.
 
 use crate::common::{CUBE, MIXED, Random, bits, start};
 use fable_core::catalog::{
@@ -57,7 +57,8 @@ fn mostly_share() -> impl Strategy<Value = f32> {
     prop_oneof![6 => 0.0_f32..1.0, 1 => Just(0.0), 1 => Just(0.5), 1 => Just(1.0), 1 => any::<f32>()]
 }
 
-/// Runs a property and says how often its body got to the end of the interesting part, so that a test cannot pass idly.
+/// Runs a property and reports how often its body reached the end of the interesting part. A test without
+/// effect does not pass.
 fn run<S: Strategy>(strategy: S, least: u32, property: impl Fn(S::Value) -> Result<bool, TestCaseError>) {
     let accepted = Cell::new(0);
     TestRunner::new(config())

@@ -1,5 +1,5 @@
-//! Assessments as Appendix G states them: every number against the dense oracle, what counts as evidence, and when the
-//! guarantee is void. `guarantee.rs` measures the guarantee itself.
+//! Assessments as in Appendix G: every number against the dense oracle, the evidence, and the conditions that
+//! void the guarantee. `guarantee.rs` measures the guarantee itself.
 
 use crate::common::{self, MIXED, Random, Sums, difference, features};
 use fable_core::catalog::rubric::{self, Level, RUBRIC};
@@ -148,7 +148,8 @@ fn agree<T: Scalar>(found: &Assessment, expected: &Assessment) {
     }
 }
 
-/// Lives a life and compares; returns how often each verdict was met, and comparisons with a threshold short of 1.
+/// Simulates a user and compares. Returns the count of each verdict, and of comparisons with a threshold
+/// below 1.
 fn assessments_follow_the_oracle<T: Scalar>(catalog: &Catalog<'static>, seed: u64) -> [u32; 4] {
     let strict = Settings {
         noise_variance: 0.3,

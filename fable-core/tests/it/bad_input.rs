@@ -1,4 +1,5 @@
-//! The unhappy half-plane, one line per fault: each has its own error, and after it the state is what it was, bit for bit.
+//! Invalid input, one line per fault. Each fault has its own error and leaves every bit of the state
+//! unchanged.
 
 use crate::common::{MIXED, Random, bits, start};
 use fable_core::catalog::{
@@ -462,7 +463,8 @@ fn every_bad_catalog_has_its_own_error() {
     assert_eq!(reject(dimension), CatalogError::DimensionTooLarge);
 }
 
-/// The largest reference score that settings and a catalog allow is still a baseline that can be decided with and learned from.
+/// The largest reference score that settings and a catalog allow is a valid baseline for decisions and
+/// learning.
 #[test]
 fn the_heaviest_reference_works() {
     let values = [Value::new("v", "", 100.0), Value::new("w", "", 100.0)];

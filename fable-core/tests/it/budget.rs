@@ -1,5 +1,5 @@
-//! The sample threshold and the crossover of Appendix C's budgets, found by looking for them: the bound of the average regret is
-//! written out and searched, without the solved forms that the crate has.
+//! The sample threshold and the crossover of Appendix C's budgets. The test writes out the bound of the
+//! average regret and searches it, without the solved forms of the crate.
 
 use crate::common::Random;
 use fable_core::analysis::budget::{Rate, bias};
@@ -122,8 +122,9 @@ fn the_crossover_is_where_the_bounds_meet() {
     }
 }
 
-/// The bias is what a round can cost whose score is short of the omitted part: dense features, dense preferences, all expectations as
-/// sums over a few of them. Acting by the scores that are left costs no more on average, and the error is that of the omitted part.
+/// The bias bounds the cost of a round whose score lacks the omitted part. Features and preferences are
+/// dense, and expectations are sums over a few of them. Acting by the remaining scores costs no more on
+/// average, and the error is that of the omitted part.
 #[test]
 fn the_bias_bounds_what_acting_by_fewer_coordinates_costs() {
     let mut random = Random(0xb1a5);

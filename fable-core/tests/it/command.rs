@@ -1,5 +1,5 @@
-//! The two ways to use a user, by verbs and by commands whose events are stored, lead to the same bits. What is dropped has not
-//! happened, what is refused changes nothing, and what was stored leads back to the same bits.
+//! Direct verbs and commands whose events are stored lead to the same bits. A dropped step has no effect, a
+//! refused command changes nothing, and a replay of the stored events gives the same bits.
 
 use crate::common::{self, Random, start};
 use fable_core::catalog::rubric::{self, Level};
@@ -130,7 +130,8 @@ impl Deed {
     }
 }
 
-/// Does a command event by event. Every third step is dropped first: it has not happened then, and comes again as it was.
+/// Executes a command event by event. Every third step is dropped first: it has no effect and is proposed
+/// again unchanged.
 fn by_steps<T: Scalar>(
     ana: &mut Host<'_, T>,
     random: &mut Random,
@@ -157,7 +158,8 @@ fn by_steps<T: Scalar>(
     Ok(command.decision(&ana.user()))
 }
 
-/// Lives a life three times, by verbs, by steps and from the journal; returns the journal and how often a change was refused.
+/// Runs the same history by verbs, by steps and from the journal. Returns the journal and the number of
+/// refused changes.
 fn live<T: Scalar>(
     catalog: &Catalog<'_>,
     settings: Settings<'_>,
@@ -278,8 +280,8 @@ fn the_lives_are_eventful() {
     }
 }
 
-/// An adapter that could not store the decision tries again: the permissions that were stored are not proposed twice, the
-/// decision is not taken for made.
+/// An adapter that could not store the decision tries again. Stored permissions are not proposed twice, and
+/// the decision does not count as made.
 #[test]
 fn a_decision_that_was_not_stored_comes_again() {
     let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
@@ -303,7 +305,7 @@ fn a_decision_that_was_not_stored_comes_again() {
     assert_eq!((command.applied(), user.state().rounds()), (2, 1));
 }
 
-/// The first event is proposed only when the whole command can be done: nothing expires for a decision that is refused.
+/// The first event is proposed only if the whole command is possible. A refused decision expires nothing.
 #[test]
 fn a_command_that_cannot_be_done_does_not_begin() {
     let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(0.5), ..Settings::PAPER };
@@ -343,7 +345,7 @@ fn a_command_that_cannot_be_done_does_not_begin() {
     assert!((enough.iter().sum::<f64>() - 1.0).abs() < 1e-12);
 }
 
-/// What a command says about propensities is what the user says before the decision, and asking changes no decision.
+/// A command reports the propensities that the user reports before the decision. Asking changes no decision.
 #[test]
 fn propensities_of_a_command_are_those_of_the_user() {
     let policy = Policy::<f32>::new(&TAU2, Settings::PAPER).unwrap();
@@ -541,7 +543,8 @@ fn a_context_by_names_knows_its_names() {
     assert_eq!(TAU2.context(None, [("risk", 0.5)]), Err(UnknownSignal));
 }
 
-/// An observation with defaults of one's own is compared with that of its action, costs apart; what does not fit is refused.
+/// An observation with the caller's own defaults is compared with the default of its action, costs apart.
+/// Defaults that do not fit are refused.
 #[test]
 fn an_observation_can_have_its_own_default() {
     let policy = Policy::<f64>::new(&TAU2, Settings::default()).unwrap();

@@ -66,7 +66,8 @@ fn bits<T: RealField + Copy, const N: usize>(dense: &Dense<T, N>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Equations 2 to 6 with Sigma as an explicit inverse. A draw is linear in its normals, with covariance nu^2 Sigma.
+    /// Equations 2 to 6 with Sigma as an explicit inverse. A draw is linear in its normals and has covariance
+    /// nu^2 Sigma.
     #[test]
     fn the_dense_posterior_is_an_explicit_inverse(seed: u64, count in 0_usize..40) {
         let mut random = Random(seed);

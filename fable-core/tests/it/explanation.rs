@@ -1,5 +1,5 @@
-//! Explanations taken at their word: the parts are those of the oracle, they add up to the score that was maximised, the
-//! runner-up is the second best, and asking changes nothing.
+//! Explanations against the oracle: each part is equal, the parts add up to the maximized score, and the
+//! runner-up is the second best. Asking changes nothing.
 
 use crate::common::{self, MIXED, Random, Sums, features, features_by_name};
 use fable_core::catalog::ActionSet;
@@ -52,7 +52,8 @@ fn block_of(catalog: &Catalog<'_>, coordinate: usize) -> String {
     name.split('*').map(|factor| factor.split('=').next().unwrap()).collect::<Vec<_>>().join("*")
 }
 
-/// What each block adds to the score of an action at the oracle's mean, by the names of the coordinates alone.
+/// Contribution of each block to the score of an action at the oracle's mean, by the names of the coordinates
+/// alone.
 fn blocks(
     catalog: &Catalog<'_>,
     mean: &[f64],
@@ -339,7 +340,7 @@ fn what_cannot_be_explained() {
     let foreign = UserError::ForeignPolicy;
     assert_eq!(learner.bind(&noisier, &mut vec![0.0; MIXED.workspace_len()]).map(|_| ()), Err(foreign));
 
-    // Other defaults than those of the decision, another seed, something learned since: it is not explained wrongly.
+    // With other defaults, another seed or later learning, no wrong explanation is given.
     let stale = |answer: Result<Explanation<'_, f64>, UserError>| {
         assert_eq!(answer.map(|_| ()), Err(UserError::Stale));
     };
@@ -414,8 +415,8 @@ fn the_only_feasible_action_is_compared_with_itself() {
     assert!(why.shares().all(|share| share.chosen == share.other));
 }
 
-/// What a scored command says about its action is what an explanation of the decision says afterwards, and asking for scores
-/// changes nothing.
+/// A scored command reports about its action the same as a later explanation of the decision. Asking for
+/// scores changes nothing.
 #[test]
 fn a_scored_command_agrees_with_the_explanation() {
     fn run<T: Scalar>(catalog: &Catalog<'_>) {

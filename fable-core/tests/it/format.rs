@@ -121,7 +121,8 @@ mod listed {
         has::<UserError>();
         // has::<HostUser>(), which no device has
         // has::<ThisCatalog>() and has::<Task>(), which catalog! makes for programs
-        // has::<Bits>(), whose names are ActionSet and its like, and has::<Stream>(), which no caller can name
+        // has::<Bits>(), which has names like ActionSet
+        // has::<Stream>(), which no caller can name
         has::<State>();
         has::<User<'_, f32>>();
         has::<Step<'_, f32>>();

@@ -1,8 +1,9 @@
-//! The guarantee of promotions measured on simulated users: how many are ever told something wrong about themselves, how
-//! many true preferences are found, and what the estimate of the rounds to go is worth.
+//! The guarantee of promotions, measured on simulated users: the share of users with a wrong promotion, the
+//! share of true preferences found, and the accuracy of the estimated rounds to go.
 //!
-//! Every user has a theta* inside the prior radius and answers with baseline + phi.theta* +- 0.5, a fair coin: of all noise
-//! with a sub-Gaussian proxy of 0.25, the default `noise_variance`, none has a larger variance. The learner plays.
+//! Every user has a theta* inside the prior radius and answers with baseline + phi.theta* +- 0.5, a fair
+//! coin. No noise with a sub-Gaussian proxy of 0.25, the default `noise_variance`, has a larger variance. The
+//! learner plays.
 
 use crate::common::{Random, features, start};
 use fable_core::catalog::Direction;
@@ -13,8 +14,9 @@ use fable_core::{Action, Context, Exploration, Feasible, Policy, Request, Settin
 
 const RECOMMENDED: Settings<'static> = Settings::PROMOTING;
 
-/// The same at less cost: bolder still, but only until what the host wants to know is settled, at most for
-/// `LEARNING_ROUNDS`; then the default nu. Nu belongs to no promise and no fingerprint, so it can be changed at any time.
+/// The same at less cost: more exploration until the host's question is decided, then the default nu. This
+/// takes at most `LEARNING_ROUNDS` rounds. Nu is part of no guarantee and no fingerprint, so it can change at
+/// any time.
 const LEARNING: Settings<'static> = Settings { exploration: Exploration::Constant(8.0), ..RECOMMENDED };
 const LEARNING_ROUNDS: u32 = 1_000;
 
@@ -94,9 +96,9 @@ fn dot(theta: &[f64], direction: &[(usize, f64)]) -> f64 {
     direction.iter().map(|&(index, value)| theta[index] * value).sum()
 }
 
-/// A theta* of multiples of 1/16, so that contrasts that are zero are exactly zero, inside the recommended radius with room
-/// for one statement, and with rewards in [-1, 1]. A quarter of the users has no preference
-/// at all, a quarter many small ones, a quarter one large one, a quarter both.
+/// A theta* of multiples of 1/16 inside the recommended radius, so that zero contrasts are exactly zero. It
+/// leaves space for one statement and has rewards in [-1, 1]. A quarter of the users has no preference, a
+/// quarter many small ones, a quarter one large one, and a quarter both.
 fn draw(catalog: &Catalog<'_>, default: f64, random: &mut Random, kind: u64) -> Vec<f64> {
     let context = Context::new(catalog, None, &[]).unwrap();
     loop {
@@ -187,8 +189,9 @@ fn live(policy: &Policy<'static, f64>, default: f64, rounds: u32, number: u64) -
     outcome
 }
 
-/// Theorem 2: the probability that a user is ever told anything wrong is at most alpha. Half of the users are explored as
-/// the defaults say, half as recommended, with the radius as small as it may be. Returns the share with a right promotion.
+/// Theorem 2: the probability that a user has any wrong promotion is at most alpha. Half of the users explore
+/// with the defaults, half as recommended with the smallest possible radius. Returns the share of users with
+/// a right promotion.
 fn wrong_promotions_are_rare(catalog: &'static Catalog<'static>, default: f64) -> f64 {
     let policies = [CALM, LEARNING].map(|settings| Policy::new(catalog, settings).unwrap());
     let outcomes = crowd(2_000, |number| live(&policies[(number / 4 % 2) as usize], default, 600, number));
@@ -213,8 +216,9 @@ fn wrong_promotions_are_rare_on_rubric() {
     assert!(right > 0.1, "a rule that never promotes is never wrong: {right}");
 }
 
-/// With pairs in the dictionary a contrast is a difference of cells: nothing is promoted in 600 rounds. So some users with
-/// one difference of 0.5 live for 5,000, as bold as `LEARNING` says: most of them have a right promotion then, none a wrong.
+/// With pairs in the dictionary a contrast is a difference of cells, and nothing is promoted in 600 rounds.
+/// Some users with one difference of 0.5 have 5,000 rounds with the exploration of `LEARNING`. Most of them
+/// have a right promotion at the end, none a wrong one.
 #[test]
 fn wrong_promotions_are_rare_on_tau2() {
     wrong_promotions_are_rare(&TAU2, 0.1);
@@ -290,8 +294,8 @@ fn searches(name: &str, bold: Settings<'static>, calm: Settings<'static>, patien
     Searches { promoted, median, earned, ratios }
 }
 
-/// A true difference of 0.5 is found in 2,000 rounds by at least four users of five with the recommended settings, and the
-/// rounds to go are known within a factor of two.
+/// With the recommended settings at least four users of five find a true difference of 0.5 in 2,000 rounds.
+/// The estimated rounds to go are right within a factor of two.
 #[test]
 fn true_preferences_are_found() {
     let cautious = searches("default", DEFAULT, DEFAULT, 2_000);

@@ -1,4 +1,5 @@
-//! What hard constraints leave learnable: Corollary 1, inactive coordinates and, with feature `analysis`, the safe span.
+//! Learnability under hard constraints: Corollary 1, inactive coordinates and, with feature `analysis`, the
+//! safe span.
 
 use crate::common::{self, CUBE, MIXED, Random, features_by_name};
 use fable_core::catalog::agent::{AGENT, MEMORY, Memory, RISK, STYLE, Style};
@@ -76,7 +77,8 @@ fn a_user_without_memory_teaches_nothing_about_memory() {
     assert_eq!(anywhere, active);
 }
 
-/// The condition of the proposition matters: a statement that ties an inactive coordinate to an active one moves it.
+/// The condition of the proposition is needed: a statement that ties an inactive coordinate to an active one
+/// moves it.
 #[test]
 fn a_coupled_prior_moves_an_inactive_coordinate() {
     let policy = Policy::<f32>::new(&AGENT, Settings::PAPER).unwrap();
@@ -163,8 +165,8 @@ mod span {
         Span::over(d, vec![0.0; Span::<Vec<f64>>::storage_len(d, d)]).unwrap()
     }
 
-    /// Signals in quarters: what they leave outside of a span is then far more than its tolerance, so that the exact answer is
-    /// the one to give. (Three signals in 256ths can lie within 1e-5 of a line.)
+    /// Signals in quarters. A part outside of the span is then far above the tolerance, so the exact answer
+    /// is expected. (Three signals in 256ths can lie within 1e-5 of a line.)
     fn coarse_context(random: &mut Random, catalog: &Catalog<'_>) -> Context {
         let tasks = catalog.definition().tasks.len();
         let task = if tasks == 0 || random.below(8) == 0 { None } else { Some(random.below(tasks)) };
@@ -231,7 +233,8 @@ mod span {
             identification_is_membership(seed, which, rounds)?;
         }
 
-        /// What lies in the span can be learned as precisely as one likes, what does not keeps part of its prior variance.
+        /// Contrasts inside the span can be learned to any precision. Contrasts outside keep part of their
+        /// prior variance.
         #[test]
         fn only_the_span_is_learned(seed: u64, which in 0_usize..3) {
             let mut random = Random(seed);
@@ -255,11 +258,12 @@ mod span {
         }
     }
 
-    /// The whole dictionaries: the rank of a catalog over all contexts is the number of free parameters of its scores.
+    /// Whole dictionaries: the rank of a catalog over all contexts is the number of free parameters of its
+    /// scores.
     #[test]
     fn ranks_of_the_catalogs() {
-        // One mean, then per main effect its values less one, per pair their product, per task one more of each; a signal's
-        // effects are free.
+        // One mean, the values less one per main effect, their product per pair, and one more of each per
+        // task. A signal's effects are free.
         let pairs = |a: usize, b: usize, c: usize| 1 + (a + b + c) + (a * b + a * c + b * c);
         let agent = |tasks: usize| pairs(4, 5, 5) + tasks * (1 + 5 + 5) + (4 + 5 + 6 + 6);
         for (catalog, rank) in [(&TAU2, pairs(1, 2, 2)), (&RUBRIC, 1 + 3 * 2), (&AGENT, agent(10))] {
@@ -280,7 +284,8 @@ mod span {
             }
         }
         assert_eq!((found.rank(), agent(9)), (200, 200));
-        // A complete-action block makes every score free, task and signal blocks add to it; the oracle counts.
+        // A complete-action block makes every score free. Task and signal blocks add to it. The oracle
+        // counts.
         let mut found = span(&MIXED);
         found.add_any_context(&MIXED, &Feasible::all(&MIXED)).unwrap();
         let mut random = Random(4);
@@ -305,7 +310,7 @@ mod span {
         assert_eq!(found.rank(), values.iter().filter(|value| **value > 1e-9 * values.max()).count());
     }
 
-    /// The user without memory, seen through the span: memories cannot be compared, styles without memory can.
+    /// The span of the user without memory: memories cannot be compared, styles without memory can.
     #[test]
     fn contrasts_of_the_user_without_memory() {
         let feasible = Feasible::new(&AGENT, &[OFF]).unwrap();

@@ -1,4 +1,4 @@
-//! Late feedback: any order, deadlines in rounds and in time, a full ring, and what an expired decision teaches.
+//! Late feedback: any order, deadlines in rounds and in time, a full ring, and the reward imputed at expiry.
 
 use crate::common::{self, MIXED, Random, features, isotropic, vector};
 use fable_core::catalog::TAU2;
@@ -34,8 +34,9 @@ fn assert_learned(ana: &mut HostUser<'_, f64, 8>, observations: &[(Context, Deci
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any interleaving of decisions, late rewards and expiries, under any policy of expiry: what was learned is exactly the
-    /// rewards accepted and those imputed, and every other reward is refused with its own error.
+    /// Any interleaving of decisions, late rewards and expiries, under any policy of expiry. The learned
+    /// rewards are exactly the accepted and the imputed ones. Every other reward is refused with its own
+    /// error.
     #[test]
     fn any_interleaving_is_the_same_observations(seed: u64, rounds in prop::option::of(0_u32..12), timed: bool, impute: bool) {
         let mut random = Random(seed);
@@ -47,14 +48,16 @@ proptest! {
         let expiry = if impute { Expiry::Impute(-0.25) } else { Expiry::Nothing };
         let mut ana = start(Settings { deadline, expiry, ..Settings::PAPER });
         let all = Feasible::all(&MIXED);
-        // The model: every decision ever made, when, and whether it waits (None), was rewarded (true) or expired (false).
+        // The model: every decision with its time, and its status: waiting (None), rewarded (true) or expired
+        // (false).
         let mut model: Vec<(Context, Decision, u32, Option<bool>)> = vec![];
         let mut learned = vec![];
         let mut now = 0;
         for _ in 0..60 {
             now += u32::try_from(random.below(3)).unwrap();
             let deciding = random.below(2) == 0;
-            // What the model expects to expire: by deadline now, and the ninth youngest when another decision is made.
+            // Decisions that the model expects to expire: by deadline now, and the ninth youngest at another
+            // decision.
             let made = u32::try_from(model.len()).unwrap();
             for (index, (context, decision, at, wait)) in model.iter_mut().enumerate() {
                 let age = made - u32::try_from(index + 1).unwrap();
@@ -92,7 +95,8 @@ proptest! {
                     Some(_) => prop_assert_eq!(found, Err(UserError::ExpiredDecision)),
                 }
             }
-            // A deadline in rounds that passed with the last decision is imputed at the next step, in the model as well.
+            // A deadline in rounds that passed with the last decision is imputed at the next step, also in
+            // the model.
             prop_assert_eq!(ana.state().observations() as usize, learned.len());
         }
         assert_learned(&mut ana, &learned);
@@ -191,7 +195,7 @@ fn a_journal_is_replayed_under_any_deadline() {
     }
 }
 
-/// A reward that comes after the deadline is refused by the clock alone, and deciding under rules has a clock too.
+/// A reward after the deadline is refused by time alone. A decision under rules has a time, too.
 #[test]
 fn deadlines_in_time_need_no_expiry_to_hold() {
     let settings = Settings { deadline: Deadline::Time(60), ..Settings::PAPER };

@@ -75,7 +75,8 @@ proptest! {
         }
     }
 
-    /// Updating equals factoring the whole matrix: L D L^T and L D z, multiplied out, are Lambda and h of the oracle.
+    /// Updating equals factoring the whole matrix: L D L^T and L D z, multiplied out, are the oracle's Lambda
+    /// and h.
     #[test]
     fn update_equals_refactorization(seed: u64, count in 1_usize..40) {
         let mut random = Random(seed);
@@ -269,7 +270,8 @@ fn nothing_infeasible_over_all_masks() {
     }
 }
 
-/// Two-sample chi-square of choice frequencies: the keyed draws of the learner against a dense Monte Carlo of the oracle.
+/// Two-sample chi-square of choice frequencies: keyed draws of the learner against a dense Monte Carlo of the
+/// oracle.
 fn choices_follow_the_law_of<const D: usize>(catalog: &Catalog<'static>, nu: f64, random: &mut Random) {
     let settings =
         Settings { exploration: Exploration::Constant(nu), base_precision: Some(4.0), ..Settings::PAPER };
@@ -355,7 +357,7 @@ fn propensities_are_frequencies() {
     assert!(ana.user().propensities(&Request::new(&context, &feasible), 1, &mut [0.0; 17]).is_err());
 }
 
-/// A decision is a pure function of state, context, feasible set and key; `nu` scales the draw and nothing else.
+/// A decision is a pure function of state, context, feasible set and key. `nu` scales only the draw.
 #[test]
 fn exploration_shrinks_to_the_greedy_choice() {
     let mut random = Random(3);

@@ -48,8 +48,8 @@ fn some_blocks(random: &mut Random, catalog: &Catalog<'_>) -> BlockSet {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The active prior lemma: a learner with some blocks is the learner of the small space whose prior is the marginal of
-    /// the onboarding posterior.
+    /// The active prior lemma. A learner with some blocks is the learner of the small space whose prior is
+    /// the marginal of the onboarding posterior.
     #[test]
     fn a_masked_learner_is_the_learner_of_the_subspace(seed: u64, which in 0_usize..3) {
         let mut random = Random(seed);
@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// The lemma needs the mask to be closed: a statement across the border gives the marginal, not the small onboarding.
+/// The lemma needs a closed mask. A statement across the border gives the marginal, not the small onboarding.
 #[test]
 fn onboarding_in_the_subspace_differs_for_open_masks() {
     let (kept, omitted) = (
@@ -142,7 +142,8 @@ fn onboarding_in_the_subspace_differs_for_open_masks() {
     );
 }
 
-/// nu_t of the theorem counts the active dimension: the same draws as a constant nu of that size, and not those of d.
+/// nu_t of the theorem counts the active dimension. The draws equal those of a constant nu of this size, and
+/// differ from those of d.
 #[test]
 fn the_theorem_counts_active_coordinates() {
     let retained = BlockSet::from_bits(0b1_0001_1000); // task x style, task x tool, ambiguity x style

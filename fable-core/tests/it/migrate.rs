@@ -1,7 +1,7 @@
 //! A user under another catalog: every mean and variance that can be asked for is what it was.
 //!
-//! The oracle is dense: the precision of all observations in `f64` with nalgebra, inverted, and of the covariance the rows and columns that
-//! stay. It knows coordinates by the text of their names only.
+//! The oracle is dense. It inverts the precision of all observations in `f64` with nalgebra, and takes the
+//! rows and columns of the covariance that stay. It knows coordinates only by the text of their names.
 
 use fable_core::catalog::{Block, Component, Contrast, Definition, Rename, RenameKind, Value};
 use fable_core::host::HostLearner;
@@ -91,7 +91,7 @@ impl Draft {
         }
     }
 
-    /// Adds values, tasks, signals, blocks and contrasts anywhere, without changing the order of what is there.
+    /// Adds values, tasks, signals, blocks and contrasts anywhere. The order of the existing ones stays.
     fn grow(&mut self, dice: &mut Dice) {
         let component = dice.roll(self.components.len());
         let (name, values) = &mut self.components[component];
@@ -553,8 +553,8 @@ fn what_is_only_added_to_changes_no_bit_and_what_was_added_goes_without_a_trace(
     }
 }
 
-/// Without tasks what stays is the exact marginal, and goes on like it: rewards that come later, and the ratio of determinants that
-/// the radius depends on.
+/// Without tasks the migrated posterior is the exact marginal. Later rewards update it alike, and so does the
+/// ratio of determinants that the radius depends on.
 #[test]
 fn what_is_learned_afterwards_and_the_radius_are_those_of_all_coordinates_together() {
     let mut dice = Dice(4);

@@ -1,5 +1,5 @@
-//! What goes along when a user is migrated, beside mean and variances: evidence, coins, promotions, rules, decisions that wait, the
-//! guarantee.
+//! Migration of everything beside mean and variances: evidence, coins, promotions, rules, waiting decisions
+//! and the guarantee.
 
 use fable_core::catalog::When;
 use fable_core::catalog::{
@@ -261,7 +261,8 @@ fn the_guarantee_ends_where_the_model_was_or_becomes_wrong() {
     assert!(voided(Definition { blocks: &V1.blocks[..2], ..plain }), "a block less");
     assert!(voided(Definition { components: &[TONE], blocks: ONE, ..plain }), "a component less");
     let less: &[Component<'_>] = Box::leak(Box::new([Component::new("tone", &VALUES[..2]), LENGTH]));
-    // Both tasks have learned about everything. "dry" is a matter of each; "long" they share, and it ties them to each other.
+    // Both tasks have learned about everything. "dry" belongs to each task. "long" is shared and correlates
+    // the tasks.
     let mut both = before.clone();
     for task in [0, 1] {
         let context = Context::new(old.catalog(), Some(task), &[0.5, 0.5]).unwrap();
@@ -339,8 +340,8 @@ const DEAR: Definition<'static> = Definition {
     ..V1
 };
 
-/// A decision is a record of what was chosen and of what its score was: a journal that was written at other costs leads to the same
-/// bits, and the user goes on.
+/// A decision records the chosen action and its score. So a journal written at other costs leads to the same
+/// bits, and the user continues.
 #[test]
 fn costs_texts_and_default_scores_change_without_a_migration() {
     let old = policy(V1);

@@ -1,4 +1,5 @@
-//! Probes against an independent `f64` implementation of their formulas, exact enumeration, and the laws of coins.
+//! Probes against an independent `f64` implementation of their formulas, exact enumeration, and the laws of
+//! coins.
 
 use crate::common::{MIXED, Random, start};
 use fable_core::catalog::{AGENT, Block, Catalog, Component, Contrast, Definition, TAU2, Value};
@@ -22,8 +23,8 @@ const TWO: Catalog<'static> = Catalog::new(Definition {
     ..Definition::EMPTY
 });
 
-/// The formulas with everything kept: all Z and B since the last start, products, sums and a bisection instead of logarithms and
-/// Newton's steps.
+/// The formulas over the whole history: all Z and B since the last start, products and sums. A bisection
+/// replaces logarithms and Newton's steps.
 #[derive(Clone, Debug, Default)]
 struct Oracle {
     /// Z and B.
@@ -366,8 +367,8 @@ fn wealth_interval_and_detector_are_the_oracles() {
     assert!(all[0] > 2_000 && all[1] > 20 && all[3] > 10, "{all:?}");
 }
 
-/// Coins by events, for a taste that turns round once it is certified: withdrawn with the very coin that the oracle says, again and
-/// again, and each time it takes twice as much to be certified.
+/// Coins by events, for a taste that reverses once it is certified. The certificate is withdrawn at exactly
+/// the coin of the oracle, repeatedly. Each time certification takes twice as much.
 fn turning<T: Scalar>(seed: u64, tolerance: f64) -> u32 {
     let policy = Policy::<T>::new(&TWO, Settings::PROBING).unwrap();
     let context = TWO.context(None, []).unwrap();
@@ -702,8 +703,8 @@ fn a_certificate_is_promoted_once_and_coins_have_the_last_word() {
         assert_eq!(user.standing(one).unwrap(), Standing::Holds);
     }
 
-    // Verifying is liked, and costs more than it is liked: the ellipsoid, which is about the liking, and coins, which are about what is
-    // reported, differ.
+    // Verifying is liked, but costs more than the liking is worth. The ellipsoid measures the liking and
+    // coins measure the reported reward, so they differ.
     let settings = Settings {
         cost_weight: 7.0,
         noise_variance: 0.01,

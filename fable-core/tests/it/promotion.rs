@@ -12,8 +12,8 @@ fn start<'p, const R: usize>(policy: &Policy<'p, f64>) -> HostUser<'p, f64, R> {
     common::start(policy, 7)
 }
 
-/// A user of `rubric` whose rewards say how much she likes rigor: `strength` for level 5, the opposite for level 1. She likes steps.
-/// Nothing is promoted.
+/// A user of `rubric` who likes steps, with nothing promoted. Her rewards state how much she likes rigor:
+/// `strength` for level 5, the opposite for level 1.
 fn show<const R: usize>(ana: &mut HostUser<'_, f64, R>, strength: f64) {
     let context = Context::new(&RUBRIC, None, &[]).unwrap();
     let shown = [
@@ -227,7 +227,7 @@ fn a_promotion_that_the_state_does_not_say_is_refused() {
         Promotion { lower: honest.lower.next_up(), ..honest },
         Promotion { upper: honest.upper.next_down(), ..honest },
         Promotion { lower: f32::NAN, ..honest },
-        // Made without the guarantee it would not have to be exact, but it would still have to be about this state.
+        // A promotion made without the guarantee need not be exact, but must be about this state.
         Promotion { valid: false, lower: 1.0, upper: 0.5, ..honest },
         Promotion { valid: false, lower: 0.1, upper: f32::INFINITY, ..honest },
         Promotion { valid: false, lower: 3.0, upper: 4.0, ..honest },
@@ -297,8 +297,8 @@ fn replay_brings_the_profile_back() {
     assert_eq!(replayed, ana);
     assert_eq!(bits(&replayed), bits(&ana));
 
-    // Under another alpha the same events are accepted, since they were true when they were made. What a journal's header
-    // says about the settings at the start keeps later contrasts from passing for valid.
+    // Under another alpha the same events are accepted, since they were true when they were made. The header
+    // of the journal has the settings at the start, which keep later contrasts from passing for valid.
     let bolder = Policy::<f64>::new(&RUBRIC, Settings { alpha: 0.2, ..*policy.settings() }).unwrap();
     let mut reopened = under(&bolder, &start::<16>(&policy));
     for event in &journal {

@@ -1,4 +1,5 @@
-//! Records: what is written is read back, a resumed learner is the same learner, and damaged or foreign bytes change nothing.
+//! Records: written data is read back, a resumed learner is the same learner, and damaged or foreign bytes
+//! change nothing.
 
 use crate::common::{CUBE, MIXED, Random, start};
 use crate::postcard_oracle;
@@ -492,7 +493,8 @@ fn headers_round_trip() {
         assert_eq!(Header::decode(&bytes[..length]), Err(RecordError::Truncated));
     }
 
-    // A journal is replayed from its header, under whatever promotion settings; the promise is the one at the start.
+    // A journal is replayed from its header, under any promotion settings. The guarantee is that of the
+    // start.
     let other = Policy::<f64>::new(&AGENT, Settings { alpha: 0.2, ..Settings::PAPER }).unwrap();
     let mut learner: HostLearner<f64, 6> = vacant(&AGENT);
     learner.start_journal(&other, &header).unwrap();

@@ -62,7 +62,7 @@ fn scene(random: &mut Random, catalog: &'static Catalog<'static>, actions: usize
     Scene { requests, beta, g, h, dense }
 }
 
-/// E over prototypes and actions of f(phi), phi taken from the coordinate names and the softmax as it is printed.
+/// E over prototypes and actions of f(phi). phi comes from the coordinate names and the softmax of the paper.
 fn expectation(catalog: &'static Catalog<'static>, scene: &Scene, mut f: impl FnMut(f64, &[(usize, f64)])) {
     let policy = Policy::<f64>::new(catalog, Settings::PAPER).unwrap();
     for Prototype { context, weight, feasible } in &scene.requests {
@@ -272,7 +272,8 @@ fn block_relevance(catalog: &'static Catalog<'static>, scene: &Scene) -> (Vec<u1
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The block optimum of every catalog at every budget is the best of all masks, and E does not change by reducing.
+    /// The block optimum of every catalog at every budget is the best of all masks. E does not change by
+    /// reducing.
     #[test]
     fn the_best_blocks_of_every_catalog(seed: u64) {
         let mut random = Random(seed);
@@ -302,7 +303,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Small whole numbers make many exact ties; with negative entries and without definiteness the bound must still hold.
+    /// Small whole numbers make many exact ties. The bound must hold with negative entries and without
+    /// definiteness, too.
     #[test]
     fn ties_and_cancelling_blocks_are_settled_exactly(seed: u64, blocks in 1_usize..9, spread in 0_i32..4) {
         let mut random = Random(seed);
@@ -366,7 +368,8 @@ proptest! {
         }
     }
 
-    /// The near-oracle theorem: choosing by estimates that are off by at most xi, to within epsilon, costs 2 xi + epsilon.
+    /// The near-oracle theorem: choosing to within epsilon by estimates with errors of at most xi costs 2 xi
+    /// + epsilon.
     #[test]
     fn selection_by_estimates_is_near_oracle(seed: u64, noise in 0.0_f64..0.5, nodes in 3_u64..60) {
         let mut random = Random(seed);
@@ -519,8 +522,9 @@ fn every_bad_program_has_its_own_error() {
     );
 }
 
-/// 254 coordinates, twice as many as there are blocks at most. Pairs that cancel each other: leaving out both loses v, leaving out one
-/// loses more than 10, so that the best mask keeps the pairs with the largest v. A short search finds it or says how far off it is.
+/// 254 coordinates, nearly twice the 128 blocks of a dictionary, in pairs that cancel each other. Leaving out
+/// both loses v, leaving out one loses more than 10. So the best mask keeps the pairs with the largest v. A
+/// short search finds it or reports its gap.
 #[test]
 fn masks_of_more_than_128_coordinates() {
     let d = AGENT.dimension();

@@ -1,5 +1,5 @@
-//! Rules that stand, against an oracle that looks at names and signals alone: whatever is asked for, what is recorded, drawn, tossed,
-//! recommended and given a probability is what the rules leave, and the best of that.
+//! Standing rules, against an oracle that reads only names and signals. For every request, only actions that
+//! the rules leave are recorded, drawn, tossed, recommended and given a probability.
 
 use crate::common::{Random, bits, start};
 use fable_core::catalog::{ActionSet, FeasibleError, StandingRule, When, stopped_by};
@@ -260,7 +260,8 @@ fn a_fingerprint_covers_rules_and_is_the_old_one_without() {
     assert_eq!(prints.len(), count);
 }
 
-/// A journal cannot make a decision that the catalog forbids, and a host that asks for the impossible is on its own.
+/// A journal cannot make a decision that the catalog forbids. If rules of catalog and host leave no action,
+/// `decide_or_default` returns `None`.
 #[test]
 fn no_event_gets_past_a_rule() {
     const DIRECT: &[Rule<'static>] = &[Rule::require("direct", &[Part::new(1, &[0])])];

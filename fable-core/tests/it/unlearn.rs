@@ -1,4 +1,5 @@
-//! Unlearning is learning with the sign turned round: the identity to rounding, and refused where it cannot be true.
+//! Unlearning is learning with the opposite sign: the identity up to rounding, refused where it cannot be
+//! true.
 
 use crate::common::{self, MIXED, Random, bits};
 use fable_core::catalog::{AGENT, Catalog, TAU2};
@@ -29,7 +30,8 @@ fn state<T: Scalar>(ana: &mut HostUser<'_, T, 4>, random: &mut Random) {
     ana.user().onboard(&Statement { direction, response: 0.5, precision: 8.0 }).unwrap();
 }
 
-/// Learns `count` observations, unlearns a random half in random order, and compares with the other half learned alone.
+/// Learns `count` observations and unlearns a random half in random order. Compares with the other half
+/// learned alone.
 fn half<T: Scalar>(catalog: &Catalog<'_>, seed: u64, count: usize, tolerance: f64) {
     let mut random = Random(seed);
     let policy = Policy::<T>::new(catalog, Settings::PAPER).unwrap();
@@ -84,8 +86,8 @@ fn learning_and_unlearning_is_the_identity() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is unlearned, true or not, as often as one likes: the state stays sound, no variance passes the prior's in
-    /// a direction that was taken away, and a refusal changes no bit.
+    /// Unlearning anything, true or not, any number of times leaves a sound state. No variance exceeds the
+    /// prior's in a direction that was removed, and a refusal changes no bit.
     #[test]
     fn bogus_unlearning_cannot_break_the_state(seed: u64, precision in prop::sample::select(vec![0.01, 1.0, 16.0])) {
         let mut random = Random(seed);
@@ -109,7 +111,8 @@ proptest! {
                     let (posterior, scratch) = user.posterior_and_scratch();
                     let own = posterior.contrast(scratch, phi()).unwrap().variance;
                     let prior = phi().map(|(_, value)| f64::from(value * value)).sum::<f64>() / precision;
-                    // A vague prior leaves few digits of what one observation added: the guard allows for a factor of 2.
+                    // A vague prior leaves few digits of one observation's contribution, so the guard allows
+                    // a factor of 2.
                     let limit = if precision < 1.0 { 2.0 * prior } else { 1.01 * prior };
                     prop_assert!(f64::from(own) <= limit, "{own} {prior}");
                 }
@@ -129,7 +132,8 @@ proptest! {
     }
 }
 
-/// An imputed reward was learned but is not evidence: taking it back leaves the evidence of the real ones alone.
+/// An imputed reward is learned but is no evidence. Unlearning it leaves the evidence of real rewards
+/// unchanged.
 #[test]
 fn imputed_rewards_are_taken_back_as_such() {
     let settings = Settings { deadline: Deadline::Time(1), expiry: Expiry::Impute(-0.5), ..Settings::PAPER };

@@ -1,7 +1,7 @@
 //! One text, two forms: asynchronous code that is compiled a second time as plain, blocking code.
 //!
-//! A state machine over a driver that never waits takes flash and stack for nothing. The attribute repeats a trait, an
-//! `impl` block or a function with everything asynchronous left out: the keyword, `.await`, and the word in names, so that
+//! A state machine over a driver that never waits wastes flash and stack. The attribute repeats a trait, an
+//! `impl` block or a function without everything asynchronous: the keyword, `.await`, and the word in names.
 //! `AsyncPort` becomes `Port`, `blink_async` becomes `blink` and `embedded_io_async` becomes `embedded_io`.
 //!
 //! ```
@@ -36,13 +36,13 @@
 //! # Ok::<(), Never>(())
 //! ```
 //!
-//! Where the form is a matter of the type, not of the name, the attribute is given the head of the blocking block:
+//! If the form depends on the type and not on the name, the attribute takes the head of the blocking block:
 //! `#[blocking(impl<P: Port> Lamp<Blocking<P>>)]`.
 
 use proc_macro::{Group, Ident, TokenStream, TokenTree};
 
-/// Repeats an item without all that is asynchronous, under the head given or under its own. Its attributes stand in both
-/// forms, except those about `async` (`#[expect(async_fn_in_trait)]`).
+/// Repeats an item without everything asynchronous, under the given head or its own. Both forms keep its
+/// attributes, except those about `async` (`#[expect(async_fn_in_trait)]`).
 #[proc_macro_attribute]
 pub fn blocking(head: TokenStream, item: TokenStream) -> TokenStream {
     let mut own: Vec<TokenTree> = item.clone().into_iter().collect();

@@ -17,13 +17,15 @@
 //! use fable_embedded::{flash::{Layout, LayoutError}, mock::Mock};
 //!
 //! type Flash = Mock<4, 1024>; // 4-byte words, 1 KB pages
-//! const LAYOUT: Layout = Layout::new::<Flash>(0, 16 * 1024, max_len::<f32>(&TAU2, 8)); // a bad region does not compile
+//! // A bad region does not compile.
+//! const LAYOUT: Layout = Layout::new::<Flash>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
 //! assert_eq!((LAYOUT.journal().len(), LAYOUT.slot(0).len()), (10 * 1024, 3 * 1024));
 //!
 //! let small = Layout::try_new::<Flash>(0, 4 * 1024, max_len::<f32>(&TAU2, 8));
 //! assert_eq!(small, Err(LayoutError::TooSmall { needed: 8 * 1024 }));
 //!
-//! let years = LAYOUT.lifetime(&TAU2, 0, 10_000, 100); // no probes, 10,000 erase cycles, 100 interactions a day
+//! // No probes, 10,000 erase cycles, 100 interactions a day.
+//! let years = LAYOUT.lifetime(&TAU2, 0, 10_000, 100);
 //! assert!(years > 30.0);
 //! assert!(LAYOUT.lifetime(&TAU2, 3, 10_000, 100) > 20.0); // a probe for each component of every decision
 //! ```

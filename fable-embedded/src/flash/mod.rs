@@ -17,7 +17,8 @@
 //! const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(0, 16 * 1024, max_len::<f32>(&TAU2, 8));
 //!
 //! let policy = Policy::new(&TAU2, Settings::default())?;
-//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) }; // a `static` on a device
+//! // On a device the learner and the workspace are statics.
+//! let mut learner: Learner<f32, [f32; TAU2.state_len()], 8> = const { Learner::new(&TAU2) };
 //! let mut workspace: Workspace<f32, [f32; TAU2.workspace_len()]> = const { Workspace::new(&TAU2) };
 //! let mut store = FlashStore::new(Blocking(Flash::new(16)), LAYOUT);
 //!
@@ -85,12 +86,15 @@
 //! # use fable_embedded::flash::{Blocking, FlashStore, Layout};
 //! # use fable_embedded::{Device, UserStore, mock::Mock};
 //! # type Flash = Mock<4, 1024>;
-//! const LAYOUT: Layout =
-//!     Layout::with_prior::<Blocking<Flash>>(0, 24 * 1024, max_len::<f32>(&TAU2, 8), prior_len::<f32>(&TAU2));
+//! const SNAPSHOT: usize = max_len::<f32>(&TAU2, 8);
+//! const PRIOR: usize = prior_len::<f32>(&TAU2);
+//! const LAYOUT: Layout = Layout::with_prior::<Blocking<Flash>>(0, 24 * 1024, SNAPSHOT, PRIOR);
 //! type Store = FlashStore<Blocking<Flash>, true>;
 //!
-//! /// The policy with the prior at these numbers. A device with mapped flash borrows a slice instead of a copy.
-//! fn policy(store: &mut Store, numbers: Option<Range<u32>>) -> Result<Policy<'static, f32>, Box<dyn core::error::Error>> {
+//! type Error = Box<dyn core::error::Error>;
+//!
+//! /// The policy with the prior at these numbers. A device with mapped flash borrows a slice.
+//! fn policy(store: &mut Store, numbers: Option<Range<u32>>) -> Result<Policy<'static, f32>, Error> {
 //!     let Some(numbers) = numbers else { return Ok(Policy::new(&TAU2, Settings::default())?) };
 //!     let mut packed = vec![0.0; TAU2.layout().packed_len()];
 //!     store.copy_prior(numbers, &mut packed)?;
@@ -110,7 +114,8 @@
 //! # let mut packed = vec![0.0_f32; TAU2.layout().packed_len()];
 //! # packed[..TAU2.dimension()].fill(0.25);
 //! # let factor = Factor::new(TAU2.layout(), &packed, &mut vec![0.0; TAU2.workspace_len()])?;
-//! # let bytes = encode_prior(&Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?).unwrap();
+//! # let fitted = Policy::with_prior(&TAU2, Settings::default(), Prior::Factor(factor))?;
+//! # let bytes = encode_prior(&fitted).unwrap();
 //! # store.stage_write(0, &bytes)?;
 //! # store.commit_prior(&now, bytes.len() as u32)?;
 //!
@@ -163,8 +168,10 @@
 //!
 //! let policy = Policy::<f32>::new(&V2, Settings::default())?;
 //! let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::new(&V2) };
-//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // for the migration only
-//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) }; // the larger of the two
+//! // For the migration only.
+//! let mut before: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) };
+//! // The larger of the two workspaces.
+//! let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) };
 //! let restored = match store.restore(&policy, &mut learner, &mut workspace) {
 //!     Err(FlashError::Record(RecordError::Catalog | RecordError::Policy)) => {
 //!         let old = Policy::<f32>::new(&V1, Settings::default())?;
@@ -205,11 +212,13 @@
 //!
 //! | request | pages erased |
 //! |---|---|
-//! | decide, feedback, observe, unlearn, onboard, user rule, promote, expire | every page of the journal and of one slot, once per full journal |
+//! | any request that stores an event | every page of the journal and of one slot, once per full journal |
 //! | stage from offset 0 | the pages of one slot |
 //! | commit of a staged snapshot | every page of the journal |
-//! | commit or removal of a prior | the pages of one prior slot; as for forget, if the prior is used at once |
+//! | commit or removal of a prior | the pages of one prior slot; as for forget, if used at once |
 //! | forget | every page of the journal and of both slots; twice if another prior waits |
+//!
+//! Requests that store an event: decide, feedback, observe, unlearn, onboard, user rule, promote, expire.
 //!
 //! An attacker at the port can have a page erased 32 times, and then at most three times per `min(e, 256)`
 //! events, where `e` is the capacity of the journal. A micro:bit with `tau2` and a journal of 10 KB decides
@@ -259,6 +268,7 @@ mod prior;
 mod seed;
 mod slot;
 mod start;
+mod store;
 mod user_store;
 mod wear;
 
@@ -273,14 +283,11 @@ pub use seed::{
 #[cfg(feature = "migrate")]
 pub use start::PreviousFirmware;
 pub use start::StartError;
+pub use store::Statistics;
 
 use crate::reply_cache::ReplyCache;
-use embedded_storage::nor_flash::NorFlash as BlockingNorFlash;
-use embedded_storage_async::nor_flash::NorFlash;
-use fable_core::record::{Header, Kind};
-use fable_core::{Scalar, User};
-use fable_forms::blocking;
-use journal::{IS_ERASE, JournalCache, MAX_ITEM_LEN, no_cache};
+use fable_core::record::Header;
+use journal::{JournalCache, MAX_ITEM_LEN};
 use layout::MAX_WORD;
 use medium::Medium;
 use prior::Priors;
@@ -309,22 +316,6 @@ struct Active {
 #[repr(align(8))]
 #[derive(Clone, Copy)]
 struct Bytes<const N: usize>([u8; N]);
-
-/// Counts for a log or a status line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Statistics {
-    /// Snapshots written since the region was formatted.
-    pub generation: u32,
-    /// Events in the journal.
-    pub events: u32,
-    /// Bytes left for events before a compaction, approximately: unused ends of pages are not subtracted.
-    pub free: u32,
-    /// Sequence number of the next event.
-    pub next: u32,
-    /// Pages erased since the region was formatted. A power cut loses the count since the last snapshot.
-    pub erases: u32,
-}
 
 /// One user's state in a region of flash, and with `PRIOR` the [prior](self#priors) of the user.
 pub struct FlashStore<F, const PRIOR: bool = false> {
@@ -363,129 +354,4 @@ pub struct FlashStore<F, const PRIOR: bool = false> {
 impl<F: Flash, const PRIOR: bool> FlashStore<F, PRIOR> {
     const WORD: usize = F::WORD;
     const PAGE: usize = F::PAGE;
-}
-
-impl<F> FlashStore<F> {
-    /// Creates a store without a place for priors. Call [`restore`](Self::restore) or
-    /// [`format`](Self::format) before use.
-    ///
-    /// Nothing is read or written.
-    #[must_use]
-    pub fn new(flash: F, layout: Layout) -> Self {
-        Self::from_flash(flash, layout)
-    }
-}
-
-impl<F, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Creates a store. With `PRIOR` its [layout](Layout::with_prior) has a place for priors.
-    #[must_use]
-    pub fn from_flash(flash: F, layout: Layout) -> Self {
-        Self {
-            medium: Medium(flash),
-            layout,
-            cache: no_cache(),
-            header: Header {
-                kind: Kind::Journal,
-                digits: 0,
-                capacity: 0,
-                fingerprint: 0,
-                user: 0,
-                guarantee_fingerprint: 0,
-            },
-            state: State::Closed,
-            active: None,
-            generation: 0,
-            base: 0,
-            next: 0,
-            events: 0,
-            used: 0,
-            erases: 0,
-            marked: 0,
-            unverified: true,
-            purge: false,
-            staged: None,
-            priors: Priors::NONE,
-            replies: ReplyCache::EMPTY,
-            allowance: 0,
-            partial_word: Bytes([0xff; MAX_WORD]),
-            buffer: Bytes([0xff; _]),
-        }
-    }
-
-    /// Returns the flash with the stored records.
-    pub fn into_flash(self) -> F {
-        self.medium.0
-    }
-
-    /// Returns the flash, to share it. Do not write to the region.
-    pub const fn flash(&mut self) -> &mut F {
-        &mut self.medium.0
-    }
-
-    /// Returns the layout.
-    #[must_use]
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// Returns the counts.
-    #[must_use]
-    pub fn statistics(&self) -> Statistics {
-        let free = self.layout.event_capacity().saturating_sub(self.used);
-        Statistics {
-            generation: self.generation,
-            events: self.events,
-            free,
-            next: self.next,
-            erases: self.erases,
-        }
-    }
-
-    /// Returns the header of the journal: the user, and the fingerprint of its guarantee.
-    #[must_use]
-    pub fn header(&self) -> Option<Header> {
-        (self.state != State::Closed).then_some(Header { kind: Kind::Journal, ..self.header })
-    }
-
-    fn opened(&self) -> Result<(), FlashError> {
-        if self.state == State::Closed { Err(FlashError::Closed) } else { Ok(()) }
-    }
-
-    /// Returns the sequence number after the next event.
-    fn number_after_next(&self) -> Result<u32, FlashError> {
-        self.next.checked_add(1).filter(|after| *after < IS_ERASE).ok_or(FlashError::Exhausted)
-    }
-
-    /// Returns the slot of the next snapshot.
-    const fn inactive(&self) -> usize {
-        match self.active {
-            Some(Active { slot: 0, .. }) => 1,
-            _ => 0,
-        }
-    }
-}
-
-#[blocking(impl<F: BlockingNorFlash, const PRIOR: bool> FlashStore<Blocking<F>, PRIOR>)]
-impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
-    /// Stores the user as a snapshot and starts a new journal.
-    ///
-    /// # Errors
-    /// A store that is not open, a user that was not started, a flash that fails.
-    #[inline(never)]
-    pub async fn compact<T: Scalar>(&mut self, user: &User<'_, T>) -> Result<(), FlashError> {
-        self.opened()?;
-        self.install_prior().await?;
-        let (slot, purge, fresh) = (self.inactive(), self.purge, self.purge || self.is_fresh());
-        let len = self.write_snapshot(user).await?;
-        self.commit(Active { slot, len }, purge, fresh, self.replies.last().copied()).await?;
-        self.header.guarantee_fingerprint = user.state().guarantee_fingerprint();
-        #[cfg(feature = "defmt")]
-        defmt::debug!("snapshot {} of {} bytes, pages erased so far: {}", self.generation, len, self.erases);
-        self.restart_journal().await?;
-        if purge {
-            self.erase(self.layout.slot(self.inactive())).await?;
-            self.purge = false;
-        }
-        Ok(())
-    }
 }

@@ -99,7 +99,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
     ///
     /// | Error | Cause |
     /// |---|---|
-    /// | [`FlashError::Unformatted`], [`FlashError::Foreign`] | the region is not a store; it was not changed |
+    /// | [`FlashError::Unformatted`], [`FlashError::Foreign`] | the region is not a store, and is unchanged |
     /// | [`FlashError::SlotTooSmall`] | as for [`format`](Self::format) |
     /// | [`FlashError::Record`] | records of another version, scalar, catalog or settings |
     /// | [`FlashError::Damaged`] | acknowledged events are lost |
@@ -129,7 +129,7 @@ impl<F: NorFlash, const PRIOR: bool> FlashStore<F, PRIOR> {
         learner: &mut Learner<T, S, R>,
         workspace: &mut (impl AsMut<[T]> + ?Sized),
     ) -> Result<Restored, FlashError> {
-        (self.state, self.cache, self.staged) = (State::Closed, super::no_cache(), None);
+        (self.state, self.cache, self.staged) = (State::Closed, super::journal::no_cache(), None);
         self.admit(policy, R)?;
         self.begin(policy, learner).await?;
         self.catch_up(&mut learner.bind(policy, workspace)?).await

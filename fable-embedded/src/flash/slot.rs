@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 4 | `FABC` |
 //! | 1 | version |
-//! | 1 | flags: bit 0 requests the erase of everything older, bit 1 marks an empty incarnation, bits 2 and 3 are the slot of its prior (0 none, 1, 2) |
+//! | 1 | flags, see below |
 //! | 2 | erase allowance of hosts, `u16` (`wear.rs`) |
 //! | 4 | generation |
 //! | 4 | base: sequence number of the first event after the snapshot |
@@ -18,6 +18,9 @@
 //! | 20 | the [reply cache](crate::ReplyCache) |
 //! | 12 | zeros |
 //! | 4 | CRC-32 of the bytes before |
+//!
+//! Flag bit 0 requests the erase of everything older. Bit 1 marks an empty incarnation. Bits 2 and 3 are the
+//! slot of its prior (0 none, 1, 2).
 //!
 //! Generation and base increase with every snapshot, so a journal belongs to exactly one snapshot.
 

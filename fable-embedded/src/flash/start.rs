@@ -160,18 +160,22 @@ impl<F: NorFlash> FlashStore<F> {
     /// # const COLD: Value<'static> = Value::new("cold", "", 0.0);
     /// # const V1: Catalog<'static> = Catalog::new(lamp(&[Component::new("light", &[WARM, COLD])]));
     /// # const V2: Catalog<'static> = Catalog::new(lamp(&[Component::new("light", &[WARM, DIM, COLD])]));
-    /// const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(1024, 8 * 1024, 1500); // after the page of the seed
+    /// // The store begins after the page of the seed.
+    /// const LAYOUT: Layout = Layout::new::<Blocking<Flash>>(1024, 8 * 1024, 1500);
     /// # let mut store = FlashStore::new(Blocking(Flash::new(9)), LAYOUT);
     /// # let draw = || Some(5);
     /// # let mut first: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) };
     /// # let mut scratch: Workspace<f32, [f32; V1.workspace_len()]> = const { Workspace::new(&V1) };
     /// # store.start(&V1, Settings::DEFAULT, &mut first, &mut scratch, draw)?;
-    /// let mut old: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) }; // statics on a device
+    /// // On a device these are statics.
+    /// let mut old: Learner<f32, [f32; V1.state_len()], 8> = const { Learner::new(&V1) };
     /// let mut learner: Learner<f32, [f32; V2.state_len()], 8> = const { Learner::new(&V2) };
     /// let mut workspace: Workspace<f32, [f32; V2.workspace_len()]> = const { Workspace::new(&V2) };
     ///
-    /// let previous = PreviousFirmware { catalog: &V1, settings: Settings::DEFAULT, renames: &[], learner: &mut old };
-    /// let (policy, migrated) = store.start_from(previous, &V2, Settings::DEFAULT, &mut learner, &mut workspace, draw)?;
+    /// let settings = Settings::DEFAULT;
+    /// let previous = PreviousFirmware { catalog: &V1, settings, renames: &[], learner: &mut old };
+    /// let (policy, migrated) =
+    ///     store.start_from(previous, &V2, settings, &mut learner, &mut workspace, draw)?;
     /// # assert_eq!(migrated.map(|migrated| (migrated.kept, migrated.added)), Some((2, 1)));
     /// let user = learner.bind(&policy, &mut workspace)?;
     /// # assert_eq!(user.state().rounds(), 0);

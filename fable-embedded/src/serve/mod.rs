@@ -30,7 +30,8 @@
 //! let decision = server.device().decide(&fable_core::Request::new(&context, &all))?;
 //!
 //! // ... and a host sends the reward.
-//! let request = Request::Feedback { incarnation: 0, round: decision.id.round, reward: 0.5, weight: 1.0, time: 0 };
+//! let round = decision.id.round;
+//! let request = Request::Feedback { incarnation: 0, round, reward: 0.5, weight: 1.0, time: 0 };
 //! let (mut buffer, mut answer) = ([0; MAX_FRAME], vec![]);
 //! for byte in Draft::request(&mut buffer, 1, &request).seal() {
 //!     answer.extend_from_slice(server.push(*byte));

@@ -1,5 +1,5 @@
-//! A request whose answer was lost is sent again, after the power has failed at any byte of it: it happens once, and the answer is
-//! the same.
+//! A host repeats a request whose answer was lost, after a power cut at any byte. The request is executed
+//! once, and the answer is the same.
 
 use crate::common::{Known, Scratch, TINY, USER, bytes, layout, scratch, vacant};
 use crate::wire::{framed, replies};
@@ -197,7 +197,7 @@ fn a_request_happens_once_though_the_power_fails_at_any_byte() {
     assert!(cuts > 5_000, "{cuts}"); // 596 each where no snapshot is written
 }
 
-/// What comes again after other things have happened, at the device and through its own application, is still known.
+/// A repeated request is recognized after other changes by the device and by its own application.
 #[test]
 fn a_receipt_outlives_what_the_application_does() {
     let policy = policy();
@@ -219,7 +219,7 @@ fn a_receipt_outlives_what_the_application_does() {
     assert!(matches!(board.ask(&decide), Reply::Decided { round: 1, .. }));
 }
 
-/// A snapshot from a host: the commit happens once. What was staged is gone with a reset, and the upload begins again.
+/// A snapshot from a host is committed once. A reset drops the staged bytes, and the upload begins again.
 #[test]
 fn an_upload_is_committed_once_though_the_power_fails_at_any_byte() {
     let policy = policy();

@@ -1,4 +1,5 @@
-//! A user on a device: verbs that are durable when they return, in both forms, and layouts that cannot hold it.
+//! A user on a device: verbs that are durable when they return, in both forms, and layouts that are too
+//! small.
 
 use crate::common::{self, Known, R, TINY, USER, bytes, layout, scratch, vacant};
 use fable_core::catalog::Direction;
@@ -140,9 +141,9 @@ fn open(flash: Flash, policy: &Policy<'_, f32>) -> (FlashStore<Blocking<Flash>>,
     (store, learner)
 }
 
-/// A whole life with a power cut after so many steps of the flash. What was acknowledged is there, what was under way is there up
-/// to an event, and with the verb done again the life goes on as if nothing had happened. Returns what the verbs returned, and
-/// the one that was cut.
+/// A whole history with a power cut after the given number of flash steps. Acknowledged events are there, and
+/// unfinished work is there up to an event. With the cut verb repeated, the history continues as without the
+/// cut. Returns the results of the verbs, and the cut verb.
 fn live(states: &[Vec<Vec<u8>>], cut: u64) -> (Vec<Result<u32, FlashError>>, Option<usize>) {
     let (policy, terms, verbs) = (policy(), Terms::new(), life());
     let mut workspace = scratch(&policy);
@@ -227,7 +228,7 @@ fn both_forms_of_a_device_leave_the_same_bytes() {
     assert!(store.statistics().generation > 2);
 }
 
-/// A slot that is too small would be noticed at the first compaction, weeks later; it is refused before anything is written.
+/// A slot that is too small is refused before anything is written, not weeks later at the first compaction.
 #[test]
 fn a_layout_of_another_catalog_or_room_is_refused() {
     let (small, large) = (common::policy(&TINY), common::policy(&TAU2));

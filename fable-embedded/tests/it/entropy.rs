@@ -19,7 +19,8 @@ fn expected(words: impl IntoIterator<Item = u64>) -> u64 {
     })
 }
 
-/// SplitMix64 from 0: the first three numbers of its reference code, so that `expected` is the generator it is said to be.
+/// SplitMix64 from 0: the first three numbers of its reference code, which verify the generator of
+/// `expected`.
 #[test]
 fn the_mixer_is_that_of_splitmix64() {
     const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -186,7 +187,8 @@ fn a_stuck_source_is_refused() {
     }
 }
 
-/// Bits that are ones nine times of ten, as from a poor oscillator: the seeds are not like that, and no two are equal.
+/// Bits that are ones nine times of ten, as from a poor oscillator. The seeds have no such bias, and no two
+/// are equal.
 #[test]
 fn a_source_that_leans_gives_seeds_that_do_not() {
     const SEEDS: usize = 2000;

@@ -1,4 +1,4 @@
-//! The flash store beside power cuts: what it refuses, what it finds damaged, what it forgets, what it hands to a host.
+//! The flash store apart from power cuts: refusals, damage, forgetting, and the data that a host can read.
 
 use crate::common::{
     Known, Life, R, Step, TINY, USER, begin, bytes, layout, policy, probing, remembers, scratch, vacant,
@@ -207,7 +207,8 @@ fn a_flipped_bit_is_never_used() {
     }
 }
 
-/// The queue erases a page whose marks make no sense, the events in it included. It must not while it is only asked what there is.
+/// The queue erases a page with invalid marks, including its events. A read-only look at the region must not
+/// erase.
 #[test]
 fn a_page_with_damaged_marks_is_refused_and_left_alone() {
     let life = plain(20);
@@ -343,7 +344,8 @@ fn a_staged_snapshot_is_verified_before_it_counts() {
     assert_eq!(again, learner);
 }
 
-/// `fable device join` was refused by every device with flash: a new one has a number of its own, which it could never change.
+/// Every device with flash refused `fable device join`: a new device has a site number of its own, which
+/// could not be changed.
 #[test]
 fn a_device_with_which_nothing_has_happened_becomes_a_place_of_somebody() {
     let life = plain(2);
@@ -394,8 +396,8 @@ fn snapshots_are_as_long_as_promised() {
     let life = Life::tau2(200);
     let longest = life.states.iter().map(Vec::len).max().unwrap();
     assert!(longest <= max_len::<f32>(&TAU2, R), "{longest}");
-    // Nothing was promoted in this life; lengths above 127 of two lists take a byte more each, and of the counters of surprise
-    // three bytes were not needed.
+    // Nothing was promoted in this history. Two lists with lengths above 127 take one byte more each. The
+    // counters of surprise leave three bytes unused.
     assert_eq!(max_len::<f32>(&TAU2, R) - longest, 4 * 25 + 4 + 3);
 }
 
@@ -419,7 +421,7 @@ fn lifetimes_are_those_of_the_documentation() {
     assert_eq!((microbit as u32, sectors as u32), (28, 13_787));
 }
 
-/// The store is asked for no longer event than it was laid out for: a decision with a coin for every component.
+/// The longest event fits the layout: a decision with a coin for every component.
 #[test]
 fn the_longest_decision_is_stored() {
     let (policy, context) = (probing(&TAU2), Context::new(&TAU2, None, &[]).unwrap());
@@ -468,7 +470,7 @@ fn futures_are_small() {
     assert!(run <= 1_400 && restore <= 1_600, "{run} {restore}");
 }
 
-/// The blocking form is the same text: after the same life, and after a restart, every byte of the flash is the same.
+/// Both forms are one source text: after the same history and a restart, every byte of the flash is the same.
 #[test]
 fn both_forms_leave_the_same_bytes() {
     let life = Life::tau2(400);
@@ -505,7 +507,7 @@ fn both_forms_leave_the_same_bytes() {
     assert_eq!((bytes(&learner), bytes(&other)), (life.states[400].clone(), life.states[400].clone()));
 }
 
-/// A snapshot of nothing but a start must not be mistaken for the start when its commit record is damaged: every snapshot
+/// A snapshot with only a start must not pass for the start when its commit record is damaged. Every snapshot
 /// begins at a number of its own.
 #[test]
 fn a_lost_snapshot_is_noticed_without_any_event() {
@@ -533,8 +535,9 @@ fn length_checksum(length: u16) -> u16 {
     })
 }
 
-/// Behind a torn word the queue takes the next item's checksum for a length when it happens to be a valid one, and passes
-/// over the item: an acknowledged event would be lost, once in millions of cuts. The first event after a restart is read back.
+/// After a torn word the queue can take the next item's checksum for a valid length and skip the item. An
+/// acknowledged event would be lost, once in millions of cuts. So the first event after a restart is read
+/// back.
 #[test]
 fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
     let life = plain(5);
@@ -568,7 +571,8 @@ fn an_event_that_hides_behind_a_torn_word_is_stored_again() {
     assert_eq!(restore(store.into_flash(), &life.policy).unwrap().1, learner);
 }
 
-/// The room that is told shrinks with every event, is the same after a restart, and is used up when the journal is compacted.
+/// The reported free bytes shrink with every event, are the same after a restart, and are used up at the
+/// compaction of the journal.
 #[test]
 fn the_free_room_is_what_is_left() {
     let life = plain(200);

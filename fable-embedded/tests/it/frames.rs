@@ -1,4 +1,4 @@
-//! Random frames: whatever comes, there is never a panic, a refusal changes nothing, and the next good frame is answered.
+//! Random frames: no input panics, a refusal changes nothing, and the next good frame is answered.
 
 use crate::wire::{Memory, Tau2, bytes, framed, policy, probing, scratch, started};
 use crate::{send, server};

@@ -209,7 +209,7 @@ fn what_was_sent_before_is_refused() {
     });
 }
 
-/// The answer was lost, and with a reset the session: the request comes in another one, and is still the same.
+/// A reset loses the answer and the session. The request is repeated in another session and is recognized.
 #[test]
 fn a_request_comes_again_in_another_session() {
     let policy = policy();

@@ -1,5 +1,6 @@
-//! Pages that are lost: blank, set back to what they held before, exchanged, or with a flipped bit. What is restored is the user
-//! as it is, or it is said that the user is one of before, or nothing is restored; never an older user without a word.
+//! Lost pages: blank, reverted to an earlier content, exchanged, or with a flipped bit. The restored user is
+//! up to date, or the store reports an earlier user, or nothing is restored. An older user is never restored
+//! silently.
 //!
 //! `FABLE_LONG=1 cargo test -p fable-embedded --test it lost::` looks at every moment.
 
@@ -94,7 +95,8 @@ impl<const W: usize, const P: usize> Trial<W, P> {
         Ok((store, learner, restored))
     }
 
-    /// Restores from a damaged flash that held one of these states, and where the user is one of before goes on from there.
+    /// Restores from a damaged flash that held one of these states. If the user is an earlier one, continues
+    /// from there.
     fn judge(&self, flash: Mock<W, P>, step: usize, right: &[&Vec<u8>]) -> Outcome {
         let Ok((store, learner, restored)) = self.restore(flash) else { return Outcome::Refused };
         let found = bytes(&learner);
@@ -156,8 +158,8 @@ impl<const W: usize, const P: usize> Trial<W, P> {
         count
     }
 
-    /// Every page as it was at some earlier moment. Only the newest page of the journal can go back in silence, and only to
-    /// a time when it was in use already.
+    /// Every page as it was at some earlier moment. Only the newest page of the journal can revert
+    /// undetected, and only to a time when it was already in use.
     fn revert_pages(&self, stride: usize) -> Count {
         let mut count = Count::default();
         for (step, moment) in self.moments.iter().enumerate().step_by(stride) {
@@ -360,7 +362,8 @@ fn going_on_survives_cuts() {
     }
 }
 
-/// A store that has nothing but its journal is not taken for a blank region when that is lost: it would be formatted.
+/// A store with only a journal does not pass for a blank region when the journal is lost, since it would be
+/// formatted.
 #[test]
 fn a_lost_journal_is_not_a_blank_region() {
     let trial = Trial::<4, 1024>::new(tiny(8), 2);

@@ -1,5 +1,5 @@
-//! A device gets the firmware of another catalog, and the power fails at every byte of the way: one of the two catalogs finds its
-//! user whole, and the next start finishes.
+//! A device gets the firmware of another catalog, with a power cut at every byte of the migration. One of the
+//! two catalogs finds its user whole, and the next start finishes.
 //!
 //! `FABLE_LONG=1 cargo test -p fable-embedded --test it migrate::` cuts at every byte of every geometry.
 

@@ -1,4 +1,5 @@
-//! Power cuts at every byte: what was acknowledged is there, bit for bit, and what was not is there whole or not at all.
+//! Power cuts at every byte. Acknowledged events are there, bit for bit. Unacknowledged events are there
+//! whole or not at all.
 //!
 //! `FABLE_LONG=1 cargo test -p fable-embedded --test it power::` makes more than 100,000 cuts.
 
@@ -62,7 +63,8 @@ impl<'l, const W: usize, const P: usize> Trial<'l, W, P> {
         flashes
     }
 
-    /// After a cut in a step: the power comes back, perhaps goes again, and the life goes on as if nothing had happened.
+    /// After a cut in a step power returns, perhaps fails again, and the history continues as without the
+    /// cut.
     fn recover(&self, mut flash: Mock<W, P>, step: usize, again: &[u64]) {
         for after in again {
             flash.cut_after(*after);
@@ -248,7 +250,7 @@ fn coins_survive_cuts() {
     assert!(done > 40, "{done}");
 }
 
-/// A cut while a region is formatted leaves a store, or a region to be formatted; never something else's state.
+/// A cut during formatting leaves a store or a region to be formatted, never foreign state.
 #[test]
 fn a_cut_in_format_is_no_state() {
     let life = Life::new(&TINY, 4, usize::MAX, usize::MAX, usize::MAX);

@@ -1,4 +1,4 @@
-//! A prior with its own place in flash: what a new incarnation begins from, through power cuts, and never at the cost of the user.
+//! Priors in flash: the start of a new incarnation through power cuts, never at the cost of the user.
 
 use crate::common::{self, Known, R, Scratch, TINY, USER, bytes, scratch, vacant};
 use fable_core::catalog::{Catalog, TAU2};
@@ -27,7 +27,8 @@ fn flash<const W: usize, const P: usize>(catalog: &Catalog<'_>) -> Mock<W, P> {
     Mock::new(layout::<W, P>(catalog).region().len() / P)
 }
 
-/// A policy with a prior of so much precision, or with the isotropic one for 0. Priors are few; what they borrow stays.
+/// A policy with a prior of the given precision, or with the isotropic prior for 0. The few priors are
+/// leaked.
 fn policy(catalog: &'static Catalog<'static>, precision: u8) -> Policy<'static, f32> {
     if precision == 0 {
         return Policy::new(catalog, SETTINGS).unwrap();
@@ -159,7 +160,7 @@ fn prior(catalog: &'static Catalog<'static>, precision: u8) -> Vec<u8> {
     encode_prior(&policy(catalog, precision)).unwrap()
 }
 
-/// Users go on with the prior they began from, and a new incarnation begins from the one that was loaded last.
+/// Users keep the prior they began from. A new incarnation begins from the last loaded prior.
 #[test]
 fn forgetting_goes_back_to_the_prior() {
     let mut board = Board::<4, 1024>::new(&TAU2, flash(&TAU2));
@@ -358,8 +359,8 @@ fn without_a_place_there_is_none() {
     assert_eq!(restored, Err(FlashError::Layout));
 }
 
-/// A damaged prior is never used: one that the user began from keeps the user from being restored, and is told apart from a
-/// prior of other settings.
+/// A damaged prior is never used. If the user began from it, the user is not restored. The error differs from
+/// that for a prior of other settings.
 #[test]
 fn damage_is_told() {
     let mut board = Board::<4, 1024>::new(&TINY, flash(&TINY));
@@ -399,9 +400,9 @@ fn perform<const W: usize, const P: usize>(board: &mut Board<W, P>, change: Deed
     }
 }
 
-/// Cuts the power after every step of the flash. Whatever was acknowledged is there after the next start, what was not is there
-/// whole or not at all; the user is untouched by a prior that comes and goes; and a start that is cut too is followed by one
-/// that is not.
+/// Cuts the power after every step of the flash. After the next start acknowledged changes are there, and
+/// others are there whole or not at all. A loaded or removed prior does not change the user. A start that is
+/// cut is followed by a start that is not.
 fn cut_everywhere<const W: usize, const P: usize>(
     strict: bool,
     began: u8,

@@ -17,7 +17,7 @@ const fn confirmed(number: u64) -> Seed {
     Seed { number, confirmed: true }
 }
 
-/// With words of every size, in both forms, which leave the same bytes; a page is written anew as often as one likes.
+/// Words of every size, in both forms, leave the same bytes. A page can be rewritten any number of times.
 fn keeps<const WORD: usize>() {
     let (mut plain, mut waiting) =
         (Blocking(Mock::<WORD, 1024>::new(2).strict()), Mock::<WORD, 1024>::new(2).strict());
@@ -51,7 +51,8 @@ fn a_seed_is_kept() {
     keeps::<32>();
 }
 
-/// Wherever the power is cut, and whatever the cut leaves: the old seed, the new one or none, and it can be written again.
+/// A cut at any byte, with any remains, leaves the old seed, the new seed or none. The seed can be written
+/// again.
 #[test]
 fn a_power_cut_leaves_a_seed_or_none() {
     let (old, new) = (SEEDS[2], 0xfedc_ba98_7654_3210);
@@ -79,8 +80,8 @@ fn a_power_cut_leaves_a_seed_or_none() {
     assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
 }
 
-/// A cut while it is settled leaves the seed, settled or not, and it can be settled again: also where words that were cut refuse
-/// to be written, and several times after each other.
+/// A cut during confirmation leaves the seed, confirmed or not, and the confirmation can be repeated several
+/// times. This also holds if the cut words refuse to be written.
 #[test]
 fn a_power_cut_in_settling_leaves_the_seed() {
     for garbage in 1..200 {

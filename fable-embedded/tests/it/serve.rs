@@ -1,4 +1,5 @@
-//! The server against frames that are wrong, come twice or cannot be kept, and the order in which it keeps things.
+//! The server against frames that are wrong, repeated or cannot be stored, and the order in which it stores
+//! things.
 
 use crate::wire::{Memory, RING, Tau2, bytes, framed, policy, probing, replies, scratch, started};
 use crate::{send, server};
@@ -527,8 +528,8 @@ fn blocking_and_async_ports_carry_the_same_bytes() {
     assert!(replies(&blocking.1).iter().map(coins).sum::<usize>() > 10);
 }
 
-/// A host sees the coins of each decision, can follow the test by itself, sees the certificate, and what taking back a reward of
-/// a coin does.
+/// A host sees the coins and the certificate of each decision, and can compute the test itself. It also sees
+/// the effect of unlearning a coin's reward.
 #[test]
 fn a_host_follows_the_coins() {
     let policy = probing();
@@ -692,8 +693,8 @@ impl AsyncUserStore for Slow<'_> {
     }
 }
 
-/// The rewards of a host and those of the application are one history, in one journal, and a frame that comes again is still
-/// known when the application has gone on in between.
+/// The rewards of a host and of the application are one history in one journal. A repeated frame is
+/// recognized although the application has made changes in between.
 #[test]
 fn an_application_and_a_host_share_one_user() {
     let policy = policy();
@@ -732,8 +733,8 @@ fn an_application_and_a_host_share_one_user() {
     assert_eq!(again, learner);
 }
 
-/// What a reward makes certain is promoted at a look. A promotion that cannot be kept leaves the reward learned and acknowledged,
-/// and comes at a later look.
+/// A preference that a reward makes certain is promoted at a promotion check. A promotion that cannot be
+/// stored leaves the reward learned and acknowledged, and is made at a later check.
 #[test]
 fn a_reward_counts_also_when_its_promotion_cannot_be_kept() {
     let settings = Settings { noise_variance: 0.01, noise_proxy: Some(0.01), ..Settings::default() };
@@ -784,7 +785,8 @@ fn a_server_fits_a_small_board() {
     );
 }
 
-/// A user's own rule is obeyed from the next decision on, whatever the host asks for, and is erased with the user.
+/// A user's own rule applies from the next decision on, for every request of the host. It is erased with the
+/// user.
 #[test]
 fn a_device_obeys_what_its_user_wishes() {
     let policy = policy();
@@ -805,7 +807,7 @@ fn a_device_obeys_what_its_user_wishes() {
         let Reply::Decided { action, .. } = ask(&decide(), &all) else { panic!("no decision") };
         assert_eq!(TAU2.values(Action(action)).unwrap()[1], 2);
     }
-    // What cannot be wished, or stands already, changes nothing; and a set without anything that is allowed is refused.
+    // An invalid or already active rule changes nothing. A feasible set without an allowed action is refused.
     for (code, stands, error) in [
         (never(0), true, UserError::RuleExists),
         (never(2), false, UserError::RuleMissing),
@@ -833,7 +835,7 @@ fn a_device_obeys_what_its_user_wishes() {
     assert!(matches!(ask(&decide(), &1_u32.to_le_bytes()), Reply::Decided { action: 0, .. }));
 }
 
-/// What is best by what is known needs no storage and changes nothing, the memory of the last request included.
+/// A recommendation needs no storage and changes nothing, not even the cached last reply.
 #[test]
 fn a_recommendation_keeps_nothing() {
     let policy = policy();

@@ -31,7 +31,8 @@ pub fn scratch() -> Scratch {
     Workspace::new(&TAU2)
 }
 
-/// Keeps everything, in vectors, with room for so many events; fails when told to, and remembers what it was asked.
+/// Stores everything in vectors, with capacity for a given number of events. Fails on request, and records
+/// the calls.
 #[derive(Debug)]
 pub struct Memory {
     pub snapshot: Vec<u8>,

@@ -7,7 +7,8 @@
 use crate::VERSION;
 use crate::codec::Wire;
 use crate::fault::Fault;
-use crate::message::{Reply, Request, WireShare};
+use crate::field::WireShare;
+use crate::message::{Reply, Request};
 #[cfg(feature = "keyed")]
 use crate::session::Session;
 use fable_core::record::{Input, Output, checksum};

@@ -145,6 +145,7 @@
 mod codec;
 mod errors;
 mod fault;
+mod field;
 mod frame;
 mod message;
 mod payload;
@@ -152,8 +153,9 @@ mod payload;
 mod session;
 
 pub use fault::{Fault, StorageFault};
+pub use field::{Hello, Statistics, StoreUsage, WireContext, WireShare};
 pub use frame::{DELIMITER, Draft, Frame, MAX_FRAME};
-pub use message::{Hello, Reply, Request, Statistics, StoreUsage, WireContext, WireShare};
+pub use message::{Reply, Request};
 pub use payload::{
     Defaults, MAX_DEFAULTS, read_defaults, read_feasible, read_statement, write_entry, write_feasible,
 };

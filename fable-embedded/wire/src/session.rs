@@ -8,7 +8,8 @@
 //! ```
 //! use fable_wire::{Draft, Frame, Key, MAX_FRAME, Request, Session};
 //! let key = Key::new(*b"sixteen bytes...");
-//! let session = Session::new(&key, 1, 2, 3); // nonce of the host, nonce of the device, number of the session
+//! // Nonce of the host, nonce of the device, number of the session.
+//! let session = Session::new(&key, 1, 2, 3);
 //! let mut buffer = [0; MAX_FRAME];
 //! let mut sent = Draft::request(&mut buffer, 1, &Request::Statistics).seal_by(&session, 7).to_vec();
 //! sent.pop();
@@ -44,7 +45,8 @@ impl Key {
     /// ```
     /// use fable_wire::Key;
     ///
-    /// const KEY: Key = Key::from_hex(b"000102030405060708090a0b0c0d0e0F\n").unwrap(); // or include_bytes!("device.key")
+    /// // The text is often `include_bytes!("device.key")`.
+    /// const KEY: Key = Key::from_hex(b"000102030405060708090a0b0c0d0e0F\n").unwrap();
     /// assert_eq!(KEY, Key::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]));
     /// assert_eq!(Key::from_hex(&[0; 16]), None); // raw bytes are not the text of a key file
     /// ```

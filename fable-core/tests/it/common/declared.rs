@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The types of a folder that no `has::<...>` of a list names. One in a private module can be named in a comment.
+/// The types of a folder that no `has::<...>` of a list names. A comment can name a type of a private module.
 pub fn unlisted(folder: &Path, list: &str) -> Vec<String> {
     let listed: BTreeSet<&str> =
         list.lines().filter(|line| line.contains("has::<")).flat_map(words).collect();

@@ -10,7 +10,8 @@ use fable_core::posterior::dense::Dense;
 use fable_core::{Action, Context, HostUser, Policy, Scalar, User};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SMatrix, SVector};
 
-/// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions, 3 tasks.
+/// Every kind of block, a null value in the middle, terms within and across components: 2 x 3 x 4 actions and
+/// 3 tasks.
 pub const MIXED: Catalog<'static> = Catalog::new(Definition {
     name: "mixed",
     components: &[
@@ -131,7 +132,8 @@ pub fn vector<const D: usize>(direction: &[(usize, f64)]) -> SVector<f64, D> {
 
 /// Lambda and h as the sums of Equations 2, 3, 5 and 6, factored anew for each question.
 ///
-/// For tests that change Lambda and h in other ways, too, or learn 100,000 times. `dense.rs` compares [`Dense`] with sums.
+/// For tests that also change Lambda and h in other ways, or learn 100,000 times. `dense.rs` compares
+/// [`Dense`] with sums.
 #[derive(Clone)]
 pub struct Sums {
     pub lambda: DMatrix<f64>,
@@ -250,7 +252,8 @@ pub fn bits<T: Scalar, const R: usize>(ana: &HostUser<'_, T, R>) -> Vec<u64> {
     counters.into_iter().chain([posterior.log_det_ratio().to_bits()]).chain(packed).collect()
 }
 
-/// Learns a reward for an action chosen elsewhere, and leaves out what follows from it: the first event of the command.
+/// Learns a reward for an action chosen elsewhere, by the first event of the command. Later events are left
+/// out.
 pub fn observe_alone<T: Scalar>(user: &mut User<'_, T>, context: &Context, action: Action, reward: f64) {
     user.next(&mut Command::observe(context, action, reward)).unwrap().unwrap().apply();
 }

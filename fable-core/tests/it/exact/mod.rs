@@ -1,7 +1,7 @@
 //! Linear algebra over the rationals: an oracle that neither rounds nor needs a tolerance.
 //!
-//! nalgebra's singular vectors will not do here. For features of rank 3 with repeated rows, all of them zeros and ones, they
-//! miss the rows they were made from by 1e-3 (version 0.35, its issue 1172).
+//! nalgebra's singular vectors are too inaccurate here. For features of rank 3 with repeated rows of zeros
+//! and ones, they miss the rows by 1e-3 (version 0.35, its issue 1172).
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -22,8 +22,8 @@ fn subtract(row: &mut [BigRational], factor: &BigRational, pivot: &[BigRational]
     }
 }
 
-/// A basis of the vectors orthogonal to all rows, by Gauss and Jordan: one for every coordinate without a pivot, which is 1
-/// there and 0 at the others, so that they are independent.
+/// A basis of the vectors orthogonal to all rows, by Gauss-Jordan elimination. Each coordinate without a
+/// pivot has one basis vector: 1 there and 0 at the other free coordinates. So the vectors are independent.
 pub fn null_space(dimension: usize, rows: &[Vec<(usize, f64)>]) -> Vec<Vec<BigRational>> {
     let mut reduced: Vec<(usize, Vec<BigRational>)> = Vec::new();
     for row in rows {

@@ -227,8 +227,8 @@ pub fn begin<F: NorFlash>(
     (store, learner, workspace)
 }
 
-/// Whether bytes of the past are still readable: any 12 bytes of the old states that are not in the present one, or any
-/// stored event.
+/// True if bytes of the past are still readable: any 12 bytes of the old states that are not in the present
+/// one, or any stored event.
 pub fn remembers(region: &[u8], life: &Life, until: usize) -> bool {
     let present = &life.states[until];
     let mut traces: Vec<Vec<u8>> = vec![];

@@ -192,7 +192,7 @@ fn learned(journal: &[Event]) -> (Vec<Lesson>, Vec<Statement>) {
     (learned, stated)
 }
 
-/// Merged without fading, in any order and in parts, is what a dense oracle makes of everything that happened anywhere.
+/// A merge without fading, in any order and in parts, equals a dense oracle of all events of all sites.
 #[test]
 fn without_fading_merged_is_learned_in_one_place() {
     for seed in 0..12 {
@@ -294,7 +294,8 @@ fn every_place_has_its_own_ids_and_draws() {
     assert_eq!((place.ana.state().site(), place.ana.state().incarnation()), (3, 1));
 }
 
-/// The wealth of a contrast is the product over the coins of all places, each with the m that was expected where it fell.
+/// The wealth of a contrast is the product over the coins of all sites, each with the m expected at its own
+/// site.
 #[test]
 fn coins_of_all_places_are_one_test() {
     let settings = Settings { alpha: 1e-9, ..PROBING }; // no certificate, so that the order does not matter
@@ -356,7 +357,8 @@ fn coins_of_all_places_are_one_test() {
     assert!(coins > 100);
 }
 
-/// Gaps, other users, other policies, other incarnations, two journals of one place: each has its error, and nothing changes.
+/// Gaps, other users, other policies, other incarnations and two journals of one site each have an error, and
+/// nothing changes.
 #[test]
 fn what_does_not_belong_together_is_refused() {
     let policies: Vec<_> = (0..12).map(|origin| at(PROBING, origin)).collect();
@@ -466,7 +468,7 @@ fn fading() -> impl Iterator<Item = Settings<'static>> {
     .into_iter()
 }
 
-/// By (time, place, event), written again without anything of the crate: rewards and statements, each with its time.
+/// The order by (time, site, event), written without the crate: rewards and statements, each with its time.
 fn by_time(places: &[Place<'_, f64>]) -> Vec<RemoteEvent> {
     let mut all = vec![];
     for (place, origin) in places.iter().zip(0..) {
@@ -482,7 +484,8 @@ fn by_time(places: &[Place<'_, f64>]) -> Vec<RemoteEvent> {
     all
 }
 
-/// With fading, the woven journal is the replay in the order of time, bit for bit; and weaving in parts comes to the same.
+/// With fading, the merged journal is the replay in the order of time, bit for bit. Merging in parts gives
+/// the same bits.
 #[test]
 fn with_fading_merged_is_the_replay_by_time() {
     for (settings, seed) in fading().zip(100..) {
@@ -494,7 +497,8 @@ fn with_fading_merged_is_the_replay_by_time() {
             for place in &mut places {
                 (0..120).for_each(|_| place.step());
             }
-            // What was known of others before is in the woven journal; what has happened here since comes after it.
+            // Earlier knowledge of other sites is in the merged journal. Later events of this site come after
+            // it.
             let own = places[0].journal.clone();
             let told = [places[1].telling(), places[2].telling()];
             let news = match &merged {
@@ -634,7 +638,8 @@ fn promotions_keep_what_they_were_made_of() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is told goes through bytes and back, and whatever order tellings come in the counts are the same.
+    /// Every missing event survives encoding and decoding. The counts do not depend on the order in which
+    /// digests arrive.
     #[test]
     fn told_events_are_records(seed in 0_u64..1_000_000) {
         let policies = [0, 1, 2].map(|origin| at(Settings { expiry: Expiry::Impute(0.1), ..PROBING }, origin));
