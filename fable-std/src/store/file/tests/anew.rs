@@ -47,7 +47,7 @@ fn so_are_files() {
     let mut life = Life::new(9, policies, &guests);
     (life.path, life.slack) = (Some(path.clone()), 8_000);
     let (mut shrunk, mut last) = (0, 0);
-    for _ in 0..4 {
+    for _ in 0..8 {
         life.open().unwrap();
         for _ in 0..60 {
             life.step().unwrap();
