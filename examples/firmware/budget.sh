@@ -46,7 +46,10 @@ known='
 microbit  tau2     flash   125700
 hifive1   tau2     flash   151600
 microbit  records  flash    45100
-netduino  records  flash    43200'
+netduino  records  flash    44200
+netduino  minimal           flash  28500
+netduino  decide_and_learn  flash  28500
+netduino  snapshot          flash  37500'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
