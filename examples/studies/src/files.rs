@@ -32,7 +32,7 @@ pub fn write(out: &Path, name: &str, report: &Report) -> io::Result<()> {
         match item {
             Content::Text(_) => {}
             Content::Table(table) => {
-                fs::write(folder.join(format!("{name}-{}.csv", table.name)), markdown::csv(table))?
+                fs::write(folder.join(format!("{name}-{}.csv", table.name)), markdown::csv(table))?;
             }
             Content::Plot(plot) => {
                 let svg = plot::svg(plot).map_err(io::Error::other)?;

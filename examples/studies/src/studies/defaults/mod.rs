@@ -37,6 +37,7 @@ fn told(settings: &Settings<'_>) -> String {
 }
 
 /// Runs the study.
+#[expect(clippy::too_many_lines, reason = "one table after the other")]
 pub fn run(setup: &Setup) -> Result<Report, StudyError> {
     // The reduced version does without data: its numbers are the same everywhere.
     let exams = if setup.reduced { None } else { Some(Exams::read(setup, Half::Tuning)?) };

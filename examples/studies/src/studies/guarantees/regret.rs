@@ -34,6 +34,7 @@ fn exponents(lives: &[Vec<f64>], rounds: &[u32]) -> Vec<f64> {
     lives.iter().filter_map(fit).collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "one goal after the other")]
 pub fn study(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let (seeds, horizon) = (setup.scale(60, 4), setup.scale(10_000, 300) as u32);
     let rounds = checkpoints(horizon);

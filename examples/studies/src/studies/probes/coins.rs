@@ -92,7 +92,7 @@ impl<'p> Table<'p> {
         let action =
             catalog.action(&values).ok_or_else(|| StudyError::Failed("values of the catalog".into()))?;
         let baseline = f64::from(policy.baseline(&context, action, None));
-        let event = Event::Decision { round, action, baseline, context, time: 0, coins };
+        let event = Event::Decision { round, action, baseline, context, time: 0, probes: coins };
         self.user.user().check(&event)?.apply();
         let reward = person.reward(action, round);
         let truths = self.truths;

@@ -21,7 +21,7 @@ fn live(policy: &Policy<'_, f32>, host: &Host, rounds: u32, number: u64) -> Resu
     let (mut user, mut life, mut wanted) = (learner(policy, number)?, Life::default(), 0);
     for round in 1..=rounds {
         let decision = user.user().decide(&Request::new(&context, &all))?;
-        life.coins += user.user().coins(decision.id).count();
+        life.coins += user.user().probe_outcomes(decision.id).count();
         let mut random = Random::new([number, u64::from(round), 0, 0x7a02]);
         let task = Task::draw(&mut random, rate);
         let (told, cost) = (Told::Action(decision.action, wanted), TAU2.cost(decision.action));

@@ -79,7 +79,7 @@ pub fn live(
     for round in 1..=rounds {
         let context = person.context(round)?;
         let decision = user.user().decide(&Request::new(&context, all))?;
-        life.coins += user.user().coins(decision.id).count();
+        life.coins += user.user().probe_outcomes(decision.id).count();
         life.means.push(person.expected(decision.action, round));
         let reward = person.reward(decision.action, round);
         match person.delay(reward) {

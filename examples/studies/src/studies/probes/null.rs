@@ -100,6 +100,7 @@ fn stressed(
 }
 
 /// False certificates.
+#[expect(clippy::too_many_lines, reason = "one table after the other")]
 pub fn certificates(setup: &Setup, report: &mut Report) -> Result<(), StudyError> {
     let rounds = setup.scale(1_000, 60) as u32;
     let many = setup.scale(10_000, 6);
