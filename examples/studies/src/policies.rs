@@ -13,7 +13,7 @@
 //!     let mut agent = Agent::new(&policy, method, 1)?;
 //!     assert!(agent.choose(&Request::new(&context, &all), |_| 0.0)?.is_some());
 //!     agent.learn(0.5)?;
-//!     assert_eq!(agent.learner().observations(), observations);
+//!     assert_eq!(agent.learner().state().observations(), observations);
 //! }
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
