@@ -232,7 +232,7 @@ macro_rules! declared_tasks {
         }
     };
     ($($task:ident = $name:literal;)+) => {
-        /// What a request is about.
+        /// The tasks of requests.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(dead_code)]
         #[allow(clippy::enum_variant_names)]

@@ -133,7 +133,7 @@ pub struct KeptDecision {
     pub baseline: f64,
     /// The caller's time of the request.
     pub time: u32,
-    /// Whether the decision has neither a reward nor expired.
+    /// True until the decision is rewarded or expires.
     pub waits: bool,
 }
 

@@ -135,7 +135,7 @@ impl<C: ConstCatalog, const STATE: usize, const SCRATCH: usize, const WAITING: u
         self.learner.bind(&policy.policy, &mut self.workspace)
     }
 
-    /// What is known about the user.
+    /// The learner: posterior, waiting decisions and profile.
     #[must_use]
     pub const fn learner(&self) -> &Learner<f32, [f32; STATE], WAITING> {
         &self.learner
